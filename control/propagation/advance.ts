@@ -4,7 +4,7 @@ import { afterAttempt, isGivenUp, outcomeOfIdle } from '../../domain/propagation
 import { decide } from '../../domain/propagation/decide.ts';
 import type { NodeStatus } from '../../domain/propagation/plan-schema.ts';
 import { isClosed } from '../../domain/propagation/plan-states.ts';
-import { retriesAfter, retryAt } from '../../domain/propagation/retry.ts';
+import { restText, retriesAfter, retryAt } from '../../domain/propagation/retry.ts';
 import { settlementOf } from '../../domain/propagation/settlement.ts';
 import { aggregateOf, isTerminal } from '../../domain/propagation/verdict.ts';
 import type { Db } from '../../store/connection/database.ts';
@@ -188,7 +188,7 @@ function changeAfter(plan: DrivenPlan, node: PlanNodeRow, attempt: AttemptRow, n
       step: isTried ? 'ready' : null,
       ready_at: isTried ? retryAt(node.rules, now) : null,
     },
-    ...{ reason: null, message: attempt.message, code: attempt.code },
+    ...{ reason: isTried ? restText(node.rules, now) : null, message: attempt.message, code: attempt.code },
     end_time: isTried ? null : (attempt.ended_at ?? now),
   });
 }

@@ -2,7 +2,6 @@
 import type { PlanState } from '../../domain/propagation/plan-states.ts';
 import type { PlanNodeView, PlanReport, PlanView } from '../../domain/propagation/plan-view-schema.ts';
 import { percent } from '../../domain/propagation/report.ts';
-import { restsUntil } from '../../domain/propagation/retry.ts';
 import { idRange, isUuid } from '../../domain/text/uuid.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { countPlans, listOpen, type OpenPlan } from '../../store/propagation/plan-notices.ts';
@@ -109,21 +108,16 @@ export function viewOfPlan(row: PlanRow): PlanView {
 
 /** Nodes that wait say for whom. */
 async function viewsOf(db: Db, plan: string, rows: readonly PlanNodeRow[]): Promise<PlanNodeView[]> {
-  const now = new Date();
-  const reasons = new Map<number, string>();
-  for (const row of rows) {
-    const until = restsUntil(row, now);
-    if (until !== null) reasons.set(row.number, `is tried again at ${until.toISOString()}`);
-  }
-  const isWaiting = ({ step, is_idle, number }: PlanNodeRow) => step === 'ready' && !is_idle && !reasons.has(number);
-  const waiting = rows.filter(isWaiting).map(({ number }) => number);
+  const waiting = rows.filter(({ step, is_idle }) => step === 'ready' && !is_idle).map(({ number }) => number);
   const holders = waiting.length === 0 ? [] : await findHolders(db, plan, waiting);
+  const reasons = new Map<number, string>();
   for (const { number, kind, key, plan: holder } of holders) {
     if (!reasons.has(number)) reasons.set(number, `waits for ${kind} ${key}, which plan ${holder} has`);
   }
   const waits = new Set(waiting);
   return rows.map((row) => {
-    const reason = reasons.get(row.number) ?? (waits.has(row.number) ? 'waits for room in the plan' : row.reason);
+    const reason =
+      reasons.get(row.number) ?? row.reason ?? (waits.has(row.number) ? 'waits for room in the plan' : null);
     return viewOfNode(row, reason);
   });
 }

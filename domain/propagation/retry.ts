@@ -15,13 +15,7 @@ export function retryAt({ backoff = 0 }: RetryRules, endedAt: Date): Date {
   return new Date(endedAt.getTime() + backoff * 1_000);
 }
 
-/** What waits to be tried again. */
-export interface Retried {
-  status: string;
-  ready_at: Date | null;
-}
-
-/** Returns the instant until which a node rests that is to be tried again; null for a node that does not rest. */
-export function restsUntil({ status, ready_at }: Retried, now: Date): Date | null {
-  return status === 'error_retry' && ready_at !== null && ready_at > now ? ready_at : null;
+/** Returns what a node says that rests; null where it does not rest. */
+export function restText(rules: RetryRules, endedAt: Date): string | null {
+  return (rules.backoff ?? 0) === 0 ? null : `is tried again not before ${retryAt(rules, endedAt).toISOString()}`;
 }

@@ -135,7 +135,7 @@ describe('attempts', () => {
     await plans.end(open?.attempt ?? '', { outcome: 'error', code: 'unreachable' });
     expect(await plans.advance(id)).toMatchObject({ isOver: false, attempts: [], waitMs: 60_000 });
     expect(await getNode(plans.db, id, 'a.run')).toMatchObject({
-      ...{ status: 'error_retry', end_time: null, reason: expect.stringMatching(/^is tried again at \d{4}-/) },
+      ...{ status: 'error_retry', end_time: null, reason: expect.stringMatching(/^is tried again not before \d{4}-/) },
     });
     expect(await plans.db.selectFrom('propagation_leases').selectAll().execute()).toEqual([]);
     expect(await plans.db.selectFrom('propagation_lease_waits').selectAll().execute()).toEqual([]);

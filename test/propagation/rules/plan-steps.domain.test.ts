@@ -3,7 +3,7 @@ import { afterAttempt, isGivenUp, outcomeOfIdle } from '../../../domain/propagat
 import type { ActionDefinition } from '../../../domain/propagation/definition-schema.ts';
 import { actionRules, checkActions, executedAction, isIdle } from '../../../domain/propagation/plan-actions.ts';
 import { allows, isClosed, type PLAN_COMMANDS, PLAN_STATES } from '../../../domain/propagation/plan-states.ts';
-import { type RetryRules, restsUntil, retriesAfter, retryAt } from '../../../domain/propagation/retry.ts';
+import { type RetryRules, restText, retriesAfter, retryAt } from '../../../domain/propagation/retry.ts';
 import { settlementOf } from '../../../domain/propagation/settlement.ts';
 import { targetOf } from '../../../domain/propagation/target.ts';
 
@@ -77,10 +77,8 @@ describe('after an attempt', () => {
     expect([{ retry: 1 }, { retry: 1, backoff: 1.5 }].map((rules) => retryAt(rules, at).getTime())).toEqual([
       10_000, 11_500,
     ]);
-    const ready_at = new Date(11_500);
-    expect(restsUntil({ status: 'error_retry', ready_at }, at)).toEqual(ready_at);
-    expect(restsUntil({ status: 'error_retry', ready_at }, ready_at)).toBeNull();
-    expect(restsUntil({ status: 'pending', ready_at }, at)).toBeNull();
+    expect(restText({ retry: 1 }, at)).toBeNull();
+    expect(restText({ retry: 1, backoff: 1.5 }, at)).toBe('is tried again not before 1970-01-01T00:00:11.500Z');
   });
 });
 
