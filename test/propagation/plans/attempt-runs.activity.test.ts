@@ -162,7 +162,7 @@ describeNeeding(launcherMissing(), 'an attempt', () => {
       ...{ status: 'error', outcome: 'error', code: 'cancelled', message: 'Cancelled', reason: null },
     });
     await runner.end(other.runId);
-    // A place is free now, and whoever comes for the attempt finds that it may not begin.
+    // A place is free now: a watcher that comes for the attempt finds that it may not begin.
     await bring(plan, attempt, { runner });
     expect(existsSync(trace)).toBe(false);
     expect(cleared).toContain(attempt);
