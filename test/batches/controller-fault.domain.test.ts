@@ -66,6 +66,7 @@ const OF_THE_CONTROLLER: ErrorCode[] = [
   'source_unknown',
   'storage_unavailable',
   'submodule_unknown',
+  'sync_timeout',
   'tenant_registry_unavailable',
   'trust_not_ready',
   'trust_unavailable',
