@@ -7,30 +7,25 @@
  *
  * History: some 17 events a round; it continues as new at the server's hint.
  */
-import { TimeoutType } from '@temporalio/common';
 import {
   ActivityFailure,
-  ApplicationFailure,
   CancellationScope,
   continueAsNew,
   isCancellation,
   proxyActivities,
   setCurrentDetails,
   setHandler,
-  TimeoutFailure,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { RepositoryActivities } from '../../activities/propagation/contract.ts';
 import { syncWanted } from './messages.ts';
+import { syncEnd, TRIES } from './sync-end.ts';
 
 /** A record that cannot be read or written now is when the database is back. */
 const { beginSync, failSync } = proxyActivities<RepositoryActivities>({
   startToCloseTimeout: '30s',
   retry: { initialInterval: '500ms', maximumInterval: '30s' },
 });
-
-/** How often a sync is tried. */
-const TRIES = 5;
 
 const { syncRepository } = proxyActivities<RepositoryActivities>({
   startToCloseTimeout: '1h',
@@ -83,22 +78,8 @@ async function syncOnce(repository: string, sync: number): Promise<void> {
       throw error;
     }
     if (!(error instanceof ActivityFailure)) throw error;
-    const end = endOf(error);
+    const end = syncEnd(error);
     setCurrentDetails(`sync ${sync} has failed: ${end.code}`);
     await failSync({ repository, sync, ...end });
   }
-}
-
-function endOf({ cause, message }: ActivityFailure): { code: string; reason: string } {
-  if (cause instanceof TimeoutFailure) return { code: 'sync_timeout', reason: timeoutText(cause) };
-  if (cause instanceof ApplicationFailure) return { code: cause.type ?? 'internal', reason: cause.message };
-  return { code: 'internal', reason: cause?.message ?? message };
-}
-
-/** A worker that is killed gives no sign any more; a sync that goes on for too long gives signs to the last. */
-function timeoutText({ timeoutType }: TimeoutFailure): string {
-  if (timeoutType === TimeoutType.HEARTBEAT) {
-    return `The worker that read the repository was lost, in each of ${TRIES} tries: its log tells why`;
-  }
-  return `The repository was not read within an hour, in any of ${TRIES} tries: look whether it has grown too large, or its server is too slow`;
 }

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { CancelledFailure, Context } from '@temporalio/activity';
-import { ApplicationFailure, TimeoutFailure, TimeoutType } from '@temporalio/common';
+import { ApplicationFailure } from '@temporalio/common';
 import { wantedSync } from '../../../control/propagation/sync-repository.ts';
 import { tellOrThrow } from '../../../control/temporal/tell.ts';
 import type { SyncFailure, SyncRef } from '../../../domain/propagation/activity-schema.ts';
@@ -100,17 +100,6 @@ describeNeeding(testServerMissing(), 'the sync of a repository', () => {
     });
     await back.handle.result();
     expect([back.tried, back.failures]).toEqual([[1, 1, 1], []]);
-  });
-
-  test.each([
-    [TimeoutType.HEARTBEAT, /^The worker that read the repository was lost, in each of 5 tries/],
-    [TimeoutType.START_TO_CLOSE, /^The repository was not read within an hour/],
-  ])('whose tries end by %s says what became of them', async (type, reason) => {
-    const late = await syncing(async () => {
-      throw new TimeoutFailure('activity timeout', undefined, type);
-    });
-    await late.handle.result();
-    expect(late.failures).toEqual([{ sync: 1, code: 'sync_timeout', reason: expect.stringMatching(reason) }]);
   });
 
   test('that is refused is recorded at once, and the next one is made', async () => {
