@@ -99,7 +99,8 @@ export function createApp(shared: ApiShared): ApiServer {
   const timeline: TimelinePart[] = [];
   const stops: LaneStop[] = [];
   const sourceUsers: SourceUser[] = [];
-  const lanes = Object.values(LANES).map((lane) => lane(shared, { timeline, stops, sourceUsers }));
+  const offered = { timeline, stops, sourceUsers, again: createApp };
+  const lanes = Object.values(LANES).map((lane) => lane(shared, offered));
   timeline.push(...lanes.flatMap((lane) => lane.timeline ?? []));
   stops.push(...lanes.flatMap((lane) => lane.stop ?? []));
   sourceUsers.push(...lanes.flatMap((lane) => lane.sourceUser ?? []));

@@ -3,9 +3,9 @@ import { ApiClient, type ApiRequest } from './client/api-client.ts';
 import { type CliContext, say } from './context.ts';
 import { integer, seconds } from './input/pairs.ts';
 import { FORMATS } from './output/formats.ts';
-import { writeData } from './output/render.ts';
 import type { Shape } from './output/shape.ts';
 import { TIME_FORMS } from './output/times.ts';
+import { previewRequests } from './preview.ts';
 
 export interface ServerOptions {
   url?: string;
@@ -14,7 +14,10 @@ export interface ServerOptions {
 }
 export interface OutputOptions extends ServerOptions, Shape {}
 export interface WriteOptions extends ServerOptions {
+  /** Show what would change, and change nothing. */
   dryRun?: boolean;
+  /** Show only the request. */
+  dryRunRequest?: boolean;
 }
 export interface WatchOptions {
   watch?: true | number;
@@ -54,7 +57,15 @@ export const withReason = (command: Command): Command => command.option('--reaso
 
 /** Adds `--dry-run` and `--reason`, of a verb that writes. */
 export const withDryRun = (command: Command): Command =>
-  withReason(command).option('--dry-run', 'show the request that would be made, and make none');
+  withReason(command)
+    .option('--dry-run', 'show what would change, and change nothing; --dry-run=request shows the request alone')
+    .addOption(new Option(DRY_RUN_REQUEST).hideHelp().implies({ dryRun: true }));
+
+const DRY_RUN_REQUEST = '--dry-run-request';
+
+/** Words of a command line with `--dry-run=request` as a flag of its own: one with an optional value would take the next word for it. */
+export const withFlagsOnly = (words: readonly string[]): string[] =>
+  words.map((word) => (word === '--dry-run=request' ? DRY_RUN_REQUEST : word));
 
 /** Adds `--watch`. */
 export const withWatch = (command: Command): Command =>
@@ -80,21 +91,7 @@ export const apiOf = (context: CliContext, options: ServerOptions): ApiClient =>
     options.reason,
   );
 
-/** Members of a body that `--dry-run` does not show. */
-const HIDDEN = new Set(['password', 'value', 'token']);
-
-/** Shows the requests that a command would make, as method, URL and body; passwords and secret values are not shown. */
-export function showRequests(context: CliContext, api: ApiClient, requests: ApiRequest[]): void {
-  const hide = (name: string, value: unknown): unknown =>
-    HIDDEN.has(name) && typeof value === 'string' ? '********' : value;
-  const texts = requests.map(({ method, path, query, body }) => {
-    const shown = body === undefined ? '' : `${JSON.stringify(body, hide, 2)}\n`;
-    return `${method} ${api.url(path, query)}\n${shown}`;
-  });
-  writeData(context, texts.join(''));
-}
-
-/** Makes the request, or shows it for `--dry-run` and answers undefined. */
+/** Makes the request, or shows what it would change for `--dry-run` and returns undefined. */
 export async function perform<T>(
   context: CliContext,
   api: ApiClient,
@@ -102,7 +99,7 @@ export async function perform<T>(
   options: WriteOptions,
 ): Promise<T | undefined> {
   if (options.dryRun) {
-    showRequests(context, api, [request]);
+    await previewRequests(context, api, [request], options);
     return undefined;
   }
   return api.json<T>(request);

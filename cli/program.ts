@@ -4,6 +4,7 @@ import type { CliLane } from './cli-lane.ts';
 import { type CliContext, say } from './context.ts';
 import { CliFailure, EXIT, interrupted, mistakeLines } from './failure.ts';
 import { LANES } from './lanes.ts';
+import { withFlagsOnly } from './options.ts';
 
 const EXIT_STATUSES = `
 Exit status: 0 done, 1 finished but failed, 2 usage, 3 not found, 4 not allowed, 5 conflict, 6 timed out,
@@ -44,7 +45,7 @@ function program(context: CliContext): Command {
 /** Runs one command line (without the program's name) and answers its exit status; expected failures are printed. */
 export async function runCli(args: string[], context: CliContext): Promise<number> {
   try {
-    await program(context).parseAsync(args, { from: 'user' });
+    await program(context).parseAsync(withFlagsOnly(args), { from: 'user' });
     return context.exit;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;

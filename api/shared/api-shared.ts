@@ -177,6 +177,8 @@ export interface Offered {
   timeline: readonly TimelinePart[];
   stops: readonly LaneStop[];
   sourceUsers: readonly SourceUser[];
+  /** Makes this API once more, on other things to stand on. */
+  again(shared: ApiShared): ApiServer;
 }
 
 export type ApiLane = (shared: ApiShared, offered: Offered) => ApiParts;

@@ -15,5 +15,12 @@ export const SERVICE_ERRORS = {
   mac_key_unusable: kind(500, 'Key of another installation', 1),
   cluster_unavailable: controller(503, 'Cluster is not available', 7, { retryable: true }),
   cluster_refused: controller(400, 'Cluster refused', 1),
+  rehearsal_unsupported: kind(400, 'No dry run', 2, {
+    advice: '`--dry-run=request` shows the request and sends nothing',
+  }),
+  rehearsal_busy: kind(503, 'Service Unavailable', 7, {
+    retryable: true,
+    advice: 'others write the same records, or the dry run takes too long; try again, or choose fewer records',
+  }),
   disk_low: controller(503, 'Disk space is low', 1, { retryable: true }),
 } satisfies ErrorTable;

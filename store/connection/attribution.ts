@@ -62,7 +62,8 @@ function commentOf(told: object): string {
   return `/*muster ${Buffer.from(JSON.stringify(told)).toString('base64')}*/ `;
 }
 
-class AttributingCompiler extends PostgresQueryCompiler {
+/** Statements that say who asked for them. */
+export class AttributingCompiler extends PostgresQueryCompiler {
   override compileQuery(node: RootOperationNode, queryId: QueryId): CompiledQuery {
     const compiled = super.compileQuery(node, queryId);
     // Of a select too: it may be one with an insert inside.

@@ -192,3 +192,14 @@ async function lockDoomed(trx: Db, doomed: Doomed): Promise<string[]> {
       : ('name' in doomed ? live.where('name', '=', doomed.name) : live).orderBy('id').forUpdate();
   return (await locked.execute()).map(({ id }) => id);
 }
+
+/** The limit of the session of a name; null where it has none. */
+export async function limitOfSession(db: Db, name: string): Promise<string | null> {
+  const row = await db
+    .selectFrom('sessions')
+    .select('ansible_limit')
+    .where('name', '=', name)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+  return row?.ansible_limit ?? null;
+}

@@ -154,7 +154,7 @@ describe('muster token', () => {
       exit: 0,
       err: 'token a revoked\ntoken b revoked\n',
     });
-    const dry = await cli(['token', 'revoke', 'a', '--dry-run'], { url: api.url });
+    const dry = await cli(['token', 'revoke', 'a', '--dry-run=request'], { url: api.url });
     expect(dry.out).toBe(`DELETE ${api.url}/api/v1/tokens/a\n`);
     expect(api.seen).toHaveLength(2);
   });

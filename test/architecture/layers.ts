@@ -189,6 +189,7 @@ export const TEST_FOLDERS = ['architecture', 'fuzz', 'histories', 'service', 'su
 export const GATHERING = [
   'workflows/index.ts',
   'domain/errors.ts',
+  'control/service/rehearse-request.ts',
   'control/service/secret-users.ts',
   'control/temporal/register-search-attributes.ts',
   'store/tables.ts',

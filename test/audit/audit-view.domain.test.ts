@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { auditView, changeText, timelineView } from '../../cli/commands/audit/audit-view.ts';
+import { auditView, timelineView } from '../../cli/commands/audit/audit-view.ts';
+import { changeText } from '../../cli/output/change-text.ts';
 import { renderList } from '../../cli/output/render.ts';
 import { type AuditRecord, type TimelineEntry, TimelineEntrySchema } from '../../domain/audit/schema.ts';
 

@@ -45,7 +45,9 @@ test('a policy is applied, its rollout is shown, stopped and resumed', async () 
   expect((await run(['rollout', 'list', '-o', 'name'])).out).toBe('compute\n');
   expect((await run(['rollout', 'list', '--state', 'stopped', '-o', 'name'])).out).toBe('');
 
-  expect((await run(['rollout', 'stop', 'compute', '--dry-run'])).out).toContain('/api/v1/rollouts/compute/stop');
+  expect((await run(['rollout', 'stop', 'compute', '--dry-run=request'])).out).toContain(
+    '/api/v1/rollouts/compute/stop',
+  );
   const stopped = await run(['rollout', 'stop', 'compute', '--reason', 'power work']);
   expect(stopped).toMatchObject({ exit: 0, out: '' });
   expect(stopped.err).toContain('rollout of compute: stopped (power work); 0 of 3 configured');

@@ -106,7 +106,7 @@ describe('components', () => {
     const wanted = { ...record, enabled: true, tags: { a: '1', b: '', c: '3', d: '' } };
     const file = join(folder, 'records');
     await writeFile(file, JSON.stringify([wanted, { id: 'n2', enabled: false }]));
-    const dry = await run(['component', 'apply', '-f', file, '--dry-run']);
+    const dry = await run(['component', 'apply', '-f', file, '--dry-run=request']);
     expect(JSON.parse(dry.out.slice(dry.out.indexOf('\n')))).toEqual([
       { id: 'n1', enabled: true, tags: { b: '', c: '3' } },
     ]);

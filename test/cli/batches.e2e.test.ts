@@ -147,6 +147,6 @@ test.each([
   expect([exit, out]).toEqual([0, '']);
   expect(err).toContain('batcher: paused by token/ann');
   expect(api.seen.map(({ method, url, body: sent }) => [method, url, sent])).toEqual([['POST', path, body]]);
-  expect((await run('batch', ...args, '--dry-run')).out).toContain(`POST ${api.url}${path}`);
+  expect((await run('batch', ...args, '--dry-run=request')).out).toContain(`POST ${api.url}${path}`);
   expect(api.seen).toHaveLength(1);
 });

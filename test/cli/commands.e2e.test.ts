@@ -171,7 +171,7 @@ describe('apply', () => {
       ['POST', '/v3/sources', records[0]],
       ['PATCH', '/v3/sources/https%253A%252F%252Fh%252Fr', { credentials }],
     ]);
-    const shown = await run(['source', 'apply', '-f', '-', '--dry-run'], JSON.stringify(records));
+    const shown = await run(['source', 'apply', '-f', '-', '--dry-run=request'], JSON.stringify(records));
     expect(shown.out).toContain('"password": "********"');
   });
 
@@ -242,7 +242,7 @@ describe('options and secrets', () => {
   test('a secret is never an argument, never empty and never shown', async () => {
     expect((await run(['secret', 'set', 'n', 'k', 'hunter2'], 'x')).exit).toBe(2);
     expect((await run(['secret', 'set', 'n', 'k'], '\n')).exit).toBe(2);
-    const { out } = await run(['secret', 'set', 'n', 'k', '--dry-run'], 'hunter2');
+    const { out } = await run(['secret', 'set', 'n', 'k', '--dry-run=request'], 'hunter2');
     expect(out).toContain('"value": "********"');
     expect(api.seen).toEqual([]);
   });
@@ -331,10 +331,10 @@ describe('delete', () => {
 
   test('--dry-run says how many', async () => {
     api.on('GET /api/v1/sessions', three);
-    const { out, err } = await run([...FILTERED, '--dry-run']);
+    const { out, err } = await run([...FILTERED, '--dry-run=request']);
     const body = '{\n  "filter": {\n    "succeeded": "false"\n  }\n}\n';
     expect([out, err]).toEqual([`POST ${api.url}/api/v1/sessions/delete\n${body}`, '3 sessions would be deleted\n']);
-    expect((await run(['session', 'delete', 'a', '--dry-run'])).err).toBe('1 session would be deleted\n');
+    expect((await run(['session', 'delete', 'a', '--dry-run=request'])).err).toBe('1 session would be deleted\n');
     expect(changes()).toEqual([]);
   });
 

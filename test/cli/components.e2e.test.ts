@@ -79,7 +79,7 @@ test('a configuration that there is not is a warning', async () => {
 });
 
 test('the dry run shows the request', async () => {
-  const { out } = await run(['disable', '--status', 'failed', '--dry-run']);
+  const { out } = await run(['disable', '--status', 'failed', '--dry-run=request']);
   expect(out).toContain('/api/v1/components/actions');
   expect(out).toContain('"status": "failed"');
 });

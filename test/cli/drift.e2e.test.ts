@@ -82,7 +82,7 @@ describe('check', () => {
   });
 
   test('makes nothing with --dry-run, and without saying which components', async () => {
-    const { out } = await run('check', '--all', '--dry-run');
+    const { out } = await run('check', '--all', '--dry-run=request');
     expect(out).toContain('POST ');
     expect(out).toContain('"filter": {}');
     expect((await run('check')).exit).toBe(2);

@@ -51,7 +51,7 @@ test('component get says when tries are used up, and reset-errors makes it be tr
   expect((await run(['component', 'get', 'y1'])).out).toMatch(
     /why +used up 3 tries of commit aaaaaaaaaaaa; \.\/muster component reset-errors y1\n/,
   );
-  const shown = await run(['component', 'reset-errors', 'y1', '--dry-run']);
+  const shown = await run(['component', 'reset-errors', 'y1', '--dry-run=request']);
   expect(shown.out).toContain('"hosts": "y1"');
   expect(await run(['component', 'reset-errors', 'y1', 'y1'])).toMatchObject({
     exit: 0,

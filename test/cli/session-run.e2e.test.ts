@@ -297,7 +297,7 @@ describe('session run', () => {
   });
 
   test('--dry-run shows the request and makes none', async () => {
-    const { exit, out } = await cli([...RUN, '--dry-run'], { url: api.url });
+    const { exit, out } = await cli([...RUN, '--dry-run=request'], { url: api.url });
     expect(exit).toBe(0);
     expect(out).toBe(`POST ${api.url}/v3/sessions\n{\n  "name": "s1",\n  "configuration_name": "web"\n}\n`);
     expect(api.seen).toEqual([]);

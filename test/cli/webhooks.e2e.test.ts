@@ -25,7 +25,7 @@ test.each([
 });
 
 test.each([[[...CREATE, '-']], [['update', 'ops', '--to', '-']]])('%j --dry-run does not show it', async (args) => {
-  const { exit, out, err } = await run([...args, '--dry-run'], ADDRESS);
+  const { exit, out, err } = await run([...args, '--dry-run=request'], ADDRESS);
   expect([exit, api.seen]).toEqual([0, []]);
   expect(out).toContain('"url": "********"');
   expect(out + err).not.toContain('CANARY');

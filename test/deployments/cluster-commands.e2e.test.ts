@@ -41,7 +41,7 @@ describe('cluster', () => {
   });
 
   test('shows no secret, in a dry run neither, which changes nothing', async () => {
-    const dry = await run(['add', 'east', '--provider', 'other', '-f', file, '--dry-run']);
+    const dry = await run(['add', 'east', '--provider', 'other', '-f', file, '--dry-run=request']);
     expect(dry.exit).toBe(0);
     expect(dry.out + dry.err).not.toContain('hunter2');
     expect((await run(['list', '-o', 'name'])).out).toBe('lab+north\nlab+south\n');

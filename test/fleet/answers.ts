@@ -12,6 +12,9 @@ export async function answerStops(expectAnswer: Expect): Promise<void> {
   await expectAnswer(202, 'POST', `${SESSIONS}/retry`, { names: ['own', 'none'], hosts: 'all', reason: 'again' });
   await expectAnswer(200, 'POST', `${SESSIONS}/delete`, { names: ['own', 'none'] });
   await expectAnswer(400, 'POST', `${SESSIONS}/delete`, {});
+  const pause = { method: 'POST', path: '/api/v1/batches/pause', body: {} };
+  await expectAnswer(200, 'POST', '/api/v1/dry-run', pause);
+  await expectAnswer(400, 'POST', '/api/v1/dry-run', { ...pause, path: '/api/v1/stop' });
   await expectAnswer(200, 'GET', '/api/v1/stop');
   await expectAnswer(200, 'POST', '/api/v1/stop', { reason: 'a test' });
   await expectAnswer(400, 'POST', '/api/v1/stop', {});

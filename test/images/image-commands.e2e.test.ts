@@ -54,7 +54,7 @@ describe('with the API', () => {
 
   test('delete --dry-run shows the requests and sends none', async () => {
     const id = await importedImage(api, 'a');
-    const { exit, out, err } = await run(['delete', 'a', '--dry-run']);
+    const { exit, out, err } = await run(['delete', 'a', '--dry-run=request']);
     expect([exit, `${out}${err}`]).toEqual([0, expect.stringContaining(`DELETE ${url}/api/v1/images/${id}`)]);
     expect(await names()).toEqual(['a']);
   });

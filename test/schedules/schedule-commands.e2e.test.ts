@@ -45,7 +45,7 @@ test('apply makes a schedule that was saved paused again so, and leaves one that
   await run(['create', 'nightly', '--cron', '0 3 * * *', '--refresh', '--paused']);
   const { out } = await run(['get', 'nightly', '-o', 'json']);
   await run(['delete', 'nightly']);
-  const dry = await run(['apply', '-f', '-', '--dry-run'], out);
+  const dry = await run(['apply', '-f', '-', '--dry-run=request'], out);
   expect(dry.out).toMatch(/^POST .*"paused": true.*^PUT /ms);
   expect(await run(['apply', '-f', '-'], out)).toMatchObject({ exit: 0, err: 'schedule nightly created, paused\n' });
   expect(await stored('nightly')).toMatchObject({ paused: true });
@@ -104,5 +104,5 @@ test('trigger --wait waits for the end, which is the exit status', async () => {
   }
   const { exit, out } = await waiting;
   expect([exit, out]).toEqual([1, expect.stringContaining('refresh_failed: no branch')]);
-  expect((await run(['trigger', 'n', '--dry-run'])).out).toContain('POST ');
+  expect((await run(['trigger', 'n', '--dry-run=request'])).out).toContain('POST ');
 });

@@ -1,5 +1,6 @@
 import type { ApiLane } from '../../shared/api-shared.ts';
 import { serviceApi } from './dependencies.ts';
+import { dryRunRoutes } from './dry-run-routes.ts';
 import { healthRoutes } from './health-routes.ts';
 import { metrics } from './metrics-routes.ts';
 import { probes } from './probe-routes.ts';
@@ -8,7 +9,7 @@ import { temporalUi } from './temporal-ui-routes.ts';
 import { versionRoutes } from './version-routes.ts';
 
 /** Status, probes, versions, metrics, and Temporal's web UI. */
-export const service: ApiLane = (shared) => {
+export const service: ApiLane = (shared, { again }) => {
   const deps = serviceApi(shared);
   return {
     tags: { service: 'Versions, health and status.' },
@@ -16,7 +17,10 @@ export const service: ApiLane = (shared) => {
       await versionRoutes(app);
       await healthRoutes(app, deps);
     },
-    muster: { status: (app) => statusRoutes(app, deps) },
+    muster: {
+      status: (app) => statusRoutes(app, deps),
+      'dry run': (app) => dryRunRoutes(app, { shared, again }),
+    },
     root: (app) => {
       metrics(app, deps);
       probes(app, deps);

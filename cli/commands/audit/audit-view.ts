@@ -1,9 +1,7 @@
 import type { AuditRecord, TimelineEntry } from '../../../domain/audit/schema.ts';
+import { changeText } from '../../output/change-text.ts';
 import { cell, type View } from '../../output/columns.ts';
 import { layerWords } from '../../output/layers.ts';
-
-/** Longest text of one value, in characters. */
-const LONGEST = 60;
 
 export const auditView: View<AuditRecord> = {
   noun: 'records',
@@ -34,18 +32,6 @@ export const timelineView: View<TimelineEntry> = {
     { title: 'REQUEST', value: (entry) => (entry.type === 'change' ? cell(entry.request_id) : ''), wide: true },
   ],
 };
-
-/** The members of a change as `name: before -> after`; of what was made or deleted there is nothing to compare. */
-export function changeText({ before, after }: Pick<AuditRecord, 'before' | 'after'>): string {
-  if (before === null || after === null) return '';
-  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
-  return names.map((name) => `${name}: ${valueText(before[name])} -> ${valueText(after[name])}`).join(', ');
-}
-
-function valueText(value: unknown): string {
-  const text = value === undefined ? 'nothing' : JSON.stringify(value);
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}...` : text;
-}
 
 function byText(entry: TimelineEntry): string {
   if (entry.type === 'change') return cell(entry.actor);

@@ -4,9 +4,10 @@ import { type CliContext, say } from '../../context.ts';
 import { CliFailure } from '../../failure.ts';
 import { changedMembers } from '../../input/changed-members.ts';
 import { type Document, readDocuments, requiredText } from '../../input/documents.ts';
-import { apiOf, showRequests, type WriteOptions } from '../../options.ts';
+import { apiOf, type WriteOptions } from '../../options.ts';
 import { counted, someOf } from '../../output/names.ts';
 import { writeData } from '../../output/render.ts';
+import { previewRequests } from '../../preview.ts';
 
 export interface ApplyComponentsOptions extends WriteOptions {
   file: string;
@@ -41,7 +42,7 @@ export async function applyComponents(context: CliContext, options: ApplyCompone
   const requests: ApiRequest[] = [];
   if (added.length > 0) requests.push({ method: 'PUT', path: PATH, body: added });
   if (changed.length > 0) requests.push({ method: 'PATCH', path: PATH, body: changed });
-  if (options.dryRun) showRequests(context, api, requests);
+  if (options.dryRun) await previewRequests(context, api, requests, options);
   else for (const request of requests) await api.json(request);
   if (!options.withState) sayLeftOut(context, given, isNew);
   if (requests.length === 0) say(context, `0 changed: ${counted(ids.length, 'component')} as in the file`);

@@ -4,10 +4,11 @@ import { type CliContext, say } from '../../context.ts';
 import { CliFailure, EXIT, usage } from '../../failure.ts';
 import { replacesNothing } from '../../input/changed-members.ts';
 import { type Document, readDocuments, requiredText } from '../../input/documents.ts';
-import { apiOf, type OutputOptions, showRequests, type WriteOptions } from '../../options.ts';
+import { apiOf, type OutputOptions, type WriteOptions } from '../../options.ts';
 import { counted } from '../../output/names.ts';
 import { policyText } from '../../output/policy-text.ts';
 import { writeList } from '../../output/render.ts';
+import { previewRequests } from '../../preview.ts';
 import { configurationView } from './configuration-view.ts';
 
 export interface ApplyConfigurationsOptions extends OutputOptions, WriteOptions {
@@ -48,7 +49,7 @@ export async function applyConfigurations(context: CliContext, options: ApplyCon
       say(context, policyDropped(after.name, before.muster.rollout));
     }
   }
-  if (options.dryRun) return showRequests(context, api, due);
+  if (options.dryRun) return previewRequests(context, api, due, options);
   if (changed === 0) say(context, `0 changed: ${counted(stored.length, 'configuration')} as in the file`);
   await writeList(context, configurationView, stored, options);
 }

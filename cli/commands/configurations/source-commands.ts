@@ -10,7 +10,6 @@ import {
   apiOf,
   type OutputOptions,
   perform,
-  showRequests,
   type WatchOptions,
   type WriteOptions,
   withDryRun,
@@ -23,6 +22,7 @@ import { cell, type View } from '../../output/columns.ts';
 import { counted } from '../../output/names.ts';
 import { renderOne, writeData, writeList } from '../../output/render.ts';
 import { fieldList } from '../../output/table.ts';
+import { previewRequests } from '../../preview.ts';
 import { watching } from '../../watch.ts';
 
 const path = (name: string): string => `/v3/sources/${sourceSegment(name)}`;
@@ -114,7 +114,7 @@ async function applySource(
     ? { method: 'PATCH' as const, path: path(name), body: patch }
     : { method: 'POST' as const, path: '/v3/sources', body: record };
   if (options.dryRun) {
-    if (!same) showRequests(context, api, [request]);
+    if (!same) await previewRequests(context, api, [request], options);
     return undefined;
   }
   if (before !== undefined && same) {

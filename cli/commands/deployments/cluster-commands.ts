@@ -10,7 +10,6 @@ import {
   apiOf,
   type OutputOptions,
   perform,
-  showRequests,
   type WriteOptions,
   withDryRun,
   withLimit,
@@ -18,6 +17,7 @@ import {
 } from '../../options.ts';
 import { cell, type View } from '../../output/columns.ts';
 import { writeList } from '../../output/render.ts';
+import { previewRequests } from '../../preview.ts';
 
 const SHORT = '/api/v1/clusters';
 const PROVIDERS = '/v2/cluster-providers';
@@ -62,7 +62,7 @@ export function clusterCommands(program: Command, context: CliContext): void {
       const labelled = { method: 'POST', path: `${path}/${segment(name)}/labels` } as const;
       const labels = label.map((word) => ({ ...labelled, body: { 'label-name': word } }));
       const made = { method: 'POST', path: PROVIDERS, body: { metadata: { name: provider } } } as const;
-      if (options.dryRun) return showRequests(context, api, [made, { method: 'POST', path }, ...labels]);
+      if (options.dryRun) return previewRequests(context, api, [made, { method: 'POST', path }, ...labels], options);
       const kubeconfig = await readKubeconfig(context, options.file);
       await unlessThere(api.json(made));
       await sendForm(api, { method: 'POST', path }, { metadata: { name } }, kubeconfig);
@@ -109,7 +109,7 @@ export function clusterCommands(program: Command, context: CliContext): void {
     .action(async (cluster: string, options: WriteOptions & { file: string }) => {
       const api = apiOf(context, options);
       const request = { method: 'PUT', path: pathOf(cluster) } as const;
-      if (options.dryRun) return showRequests(context, api, [request]);
+      if (options.dryRun) return previewRequests(context, api, [request], options);
       const kubeconfig = await readKubeconfig(context, options.file);
       // What the record says of itself stays; a cluster that is not there is not made.
       const { metadata } = await api.json<{ metadata: object }>({ method: 'GET', path: pathOf(cluster) });

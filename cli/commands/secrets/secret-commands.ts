@@ -8,7 +8,6 @@ import {
   type OutputOptions,
   perform,
   type ServerOptions,
-  showRequests,
   type WatchOptions,
   type WriteOptions,
   withDryRun,
@@ -20,6 +19,7 @@ import {
 } from '../../options.ts';
 import type { View } from '../../output/columns.ts';
 import { writeList } from '../../output/render.ts';
+import { previewRequests } from '../../preview.ts';
 import { watching } from '../../watch.ts';
 
 interface ListedSecret {
@@ -65,7 +65,7 @@ export function secretCommands(program: Command, context: CliContext): void {
         const value = await readSecretEntry(context, name, entry);
         requests.push({ method: 'PUT', path: pathOf(name, entry.key), body: { value } });
       }
-      if (options.dryRun) return showRequests(context, api, requests);
+      if (options.dryRun) return previewRequests(context, api, requests, options);
       for (const request of requests) await api.json(request);
       say(context, `secret ${name} ${entries.map(({ key }) => key).join(', ')} stored`);
     });

@@ -9,8 +9,9 @@ import { CliFailure, interrupted, usage } from '../../failure.ts';
 import { goingOn } from '../../follow/follow-session.ts';
 import { type EndOptions, followToEnd } from '../../follow/session-end.ts';
 import { count, type Group, group, pair, seconds } from '../../input/pairs.ts';
-import { apiOf, showRequests, type WriteOptions, withDryRun, withOutput } from '../../options.ts';
+import { apiOf, type WriteOptions, withDryRun, withOutput } from '../../options.ts';
 import { writeList } from '../../output/render.ts';
+import { previewRequests } from '../../preview.ts';
 import { sessionView } from './session-view.ts';
 
 export interface RunSessionOptions extends EndOptions, WriteOptions {
@@ -68,7 +69,7 @@ async function runSession(context: CliContext, given: string | undefined, option
   const api = apiOf(context, options);
   const name = given ?? generatedName(options.configuration, randomBytes(4).toString('hex'));
   const request: ApiRequest = { method: 'POST', path: '/v3/sessions', body: sessionBody(name, options) };
-  if (options.dryRun) return showRequests(context, api, [request]);
+  if (options.dryRun) return previewRequests(context, api, [request], options);
   const session = await api.json<Session>(request).catch((error: unknown) => {
     const open = `while session ${name} was being created: it may exist`;
     if (context.signal.aborted) throw interrupted(`${open}; ${goingOn(name)}`);

@@ -66,12 +66,12 @@ function aboutOf({ data }: DeliveryView): string | null {
   return typeof about === 'string' ? about : null;
 }
 
-/** The body of a request; `--dry-run` shows no more of the address than any answer does. */
+/** The body of a request; `--dry-run=request` shows no more of the address than any answer does. */
 async function bodyOf(context: CliContext, name: string, options: ChangeOptions) {
-  const { to, event, enable, disable, privateRedirects, dryRun } = options;
+  const { to, event, enable, disable, privateRedirects, dryRunRequest } = options;
   const enabled = enable ? true : disable ? false : undefined;
   const url = to === '-' ? await readSecretValue(context, `address of ${name}`, `${EXAMPLE} ${name} ... < FILE`) : to;
-  const shown = url !== undefined && dryRun ? '********' : url;
+  const shown = url !== undefined && dryRunRequest ? '********' : url;
   return { url: shown, events: event, enabled, allow_private_redirects: privateRedirects };
 }
 

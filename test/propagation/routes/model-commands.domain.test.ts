@@ -306,7 +306,7 @@ test('--dry-run shows requests and makes none', async () => {
     ['repository', 'remove', 'apps'],
   ];
   for (const words of commands) {
-    const { exit, out } = await run([...words, '--dry-run']);
+    const { exit, out } = await run([...words, '--dry-run=request']);
     expect([exit, out]).toEqual([0, expect.stringMatching(/^(POST|DELETE) http/)]);
   }
   expect(api.seen).toEqual([]);

@@ -208,7 +208,7 @@ describe('a plan', () => {
     );
     expect((await run('plan', ...args)).exit).toBe(0);
     expect(seen()).toEqual([[method, `/plans/${ID}${path}`, body]]);
-    const shown = await run('plan', ...args, '--dry-run');
+    const shown = await run('plan', ...args, '--dry-run=request');
     expect([shown.exit, shown.out, api.seen.length]).toEqual([0, expect.stringContaining(`${method} ${api.url}`), 1]);
   });
 
