@@ -44,7 +44,7 @@ describe('operator', () => {
 
   test('reconcile, pause, resume and cancel say what follows; a dry run changes nothing', async () => {
     const id = await addWidget(api.deps.db, 'two', api.now.value, { cause: null });
-    const dry = await run('reconcile', 'Widget', 'ns/two', '--dry-run');
+    const dry = await run('reconcile', 'Widget', 'ns/two', '--dry-run=request');
     expect(dry.out).toBe(`POST ${url}/api/v1/operator/resources/${id}/reconcile\n`);
     expect((await run('get', 'Widget', 'two')).out).toMatch(/phase +waiting/);
     expect((await run('reconcile', 'Widget', 'two')).err).toBe('Widget ns/two is to reconcile now\n');
@@ -81,7 +81,7 @@ describe('operator', () => {
   });
 
   test('drain names what it did', async () => {
-    expect((await run('drain', '--dry-run')).out).toContain('"run": false');
+    expect((await run('drain', '--dry-run=request')).out).toContain('"run": false');
     expect((await run('drain', '--run')).err).toMatch(/^\d+ resources of operator demo lose their finalizer\n$/);
   });
 

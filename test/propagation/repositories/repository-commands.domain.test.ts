@@ -41,8 +41,8 @@ test('add --git sends what is named, and nothing else', async () => {
 });
 
 test('--dry-run makes no request, and what does not fit is refused before one', async () => {
-  expect((await run('add', 'site', '--git', url, '--dry-run', '--wait')).exit).toBe(0);
-  expect((await run('sync', 'site', '--dry-run')).exit).toBe(0);
+  expect((await run('add', 'site', '--git', url, '--dry-run=request', '--wait')).exit).toBe(0);
+  expect((await run('sync', 'site', '--dry-run=request')).exit).toBe(0);
   for (const args of [
     ['add', 'site'],
     ['add', 'site', 'folder', '--git', url],
