@@ -6,7 +6,7 @@ import {
   pruneScheduleRuns,
   startScheduleRun,
 } from '../../store/schedules/schedule-runs.ts';
-import { findScheduleById } from '../../store/schedules/schedules.ts';
+import { holdSchedule } from '../../store/schedules/schedules.ts';
 
 /** Runs that are kept of each schedule, besides those that go on. */
 const KEPT = 100;
@@ -28,7 +28,8 @@ export async function beginScheduleRun(
 ): Promise<string | null> {
   const now = deps.clock();
   return deps.db.transaction().execute(async (trx) => {
-    const schedule = await findScheduleById(trx, scheduleId);
+    // A pause that comes now waits, and then sees the run.
+    const schedule = await holdSchedule(trx, scheduleId);
     if (schedule === null) return null;
     const run = await insertScheduleRun(trx, {
       ...{ id: randomUUID(), scheduleId, scheduledAt, byHand: false, requestedBy: null, now },

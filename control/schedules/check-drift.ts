@@ -27,7 +27,7 @@ export interface CheckDriftRequest {
 }
 
 /** Nothing of the transaction is there to be delivered before its end. */
-const LATER: Dispatcher = { kick: () => undefined };
+export const LATER: Dispatcher = { kick: () => undefined };
 
 /**
  * Makes the sessions that check the matching components against what they desire, all in one transaction: per desired
@@ -39,15 +39,24 @@ export async function checkDrift(
   by: Acting,
   request: CheckDriftRequest,
 ): Promise<KeptCheckAnswer> {
-  const answer = await deps.db.transaction().execute(async (trx) => {
-    const before = await claimCheck(trx, request.runId, deps.clock());
-    if (before !== null) return before;
-    const made = await makeChecks({ db: trx, dispatcher: LATER, clock: deps.clock }, by, request);
-    await saveCheckAnswer(trx, request.runId, made);
-    return made;
-  });
+  const answer = await deps.db
+    .transaction()
+    .execute((trx) => checkDriftWithin({ db: trx, dispatcher: LATER, clock: deps.clock }, by, request));
   deps.dispatcher.kick();
   return answer;
+}
+
+/** Does the work of `checkDrift` in the transaction that `db` is; the dispatcher is to be told after its end. Throws `bad_tags`. */
+export async function checkDriftWithin(
+  deps: CheckDriftDependencies,
+  by: Acting,
+  request: CheckDriftRequest,
+): Promise<KeptCheckAnswer> {
+  const before = await claimCheck(deps.db, request.runId, deps.clock());
+  if (before !== null) return before;
+  const made = await makeChecks(deps, by, request);
+  await saveCheckAnswer(deps.db, request.runId, made);
+  return made;
 }
 
 async function makeChecks(

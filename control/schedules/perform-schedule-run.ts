@@ -2,12 +2,17 @@ import { musterError } from '../../domain/errors.ts';
 import { scheduleActor, scheduledSessionName } from '../../domain/schedules/schedule-naming.ts';
 import type { KeptRunResult, ScheduleAction, ScheduleRunResult } from '../../domain/schedules/schedule-schema.ts';
 import type { Db } from '../../store/connection/database.ts';
-import { endScheduleRun, findScheduleRun, noteScheduleRunResult } from '../../store/schedules/schedule-runs.ts';
+import {
+  endScheduleRun,
+  findScheduleRun,
+  lockScheduleRun,
+  noteScheduleRunResult,
+} from '../../store/schedules/schedule-runs.ts';
 import { findScheduleById } from '../../store/schedules/schedules.ts';
 import { type FilterPatchDependencies, patchComponentsByFilter } from '../components/patch-components-by-filter.ts';
 import { createSession } from '../sessions/create-session.ts';
 import type { Dispatcher } from '../sessions/engine-port.ts';
-import { checkDrift } from './check-drift.ts';
+import { checkDriftWithin, LATER } from './check-drift.ts';
 import { type RefreshDependencies, refreshConfigurations } from './refresh-configurations.ts';
 
 export interface PerformDependencies extends RefreshDependencies, Omit<FilterPatchDependencies, 'alongside'> {
@@ -45,18 +50,15 @@ export async function performScheduleRun(
   if (!run?.action || !schedule || run.ended_at !== null) return 'over';
   const actor = scheduleActor(schedule.name);
   const work = { deps, runId, schedule, scheduledAt: run.scheduled_at, actor, signal };
-  const made = await perform(work, run.action);
-  if (made === null) return 'over';
-  await noteScheduleRunResult(deps.db, runId, made);
-  return 'following';
+  return (await perform(work, run.action)) === null ? 'over' : 'following';
 }
 
 /** Answers the sessions that are to be waited for, or null when the run has ended. */
 async function perform(work: Work, { reconfigure, refresh, session, check }: ScheduleAction): Promise<Made | null> {
   if (reconfigure) return reconfigureComponents(work, reconfigure);
   if (refresh) return refreshBranches(work, refresh);
-  if (session) return runSession(work, session);
-  if (check) return checkComponents(work, check);
+  if (session) return making(work, (within) => runSession(within, session));
+  if (check) return making(work, (within) => checkComponents(within, check));
   throw musterError('internal', `run ${work.runId} has an action of a later version of Muster`);
 }
 
@@ -91,6 +93,24 @@ async function refreshBranches(
   return null;
 }
 
+/**
+ * Makes sessions in a transaction that holds the run, and notes them in it. What ends the run meanwhile waits for it and then sees them; a
+ * run that was ended before makes none.
+ */
+async function making(work: Work, make: (within: Work) => Promise<Made | null>): Promise<Made | null> {
+  const { deps, runId } = work;
+  const made = await deps.db.transaction().execute(async (trx) => {
+    const run = await lockScheduleRun(trx, runId);
+    if (run === null || run.ended_at !== null) return null;
+    if (run.result?.sessions) return { sessions: run.result.sessions, session_ids: run.result.session_ids };
+    const noted = await make({ ...work, deps: { ...deps, db: trx, dispatcher: LATER } });
+    if (noted !== null) await noteScheduleRunResult(trx, runId, noted);
+    return noted;
+  });
+  deps.dispatcher.kick();
+  return made;
+}
+
 /** The session's id is the run's, so that a second try finds what the first has made. */
 async function runSession(
   { deps, runId, schedule, scheduledAt, actor }: Work,
@@ -105,7 +125,7 @@ async function checkComponents(
   { deps, runId, actor }: Work,
   { filter, reconfigure = false }: NonNullable<ScheduleAction['check']>,
 ): Promise<Made | null> {
-  const checked = await checkDrift(deps, { actor }, { filter, reconfigure, runId });
+  const checked = await checkDriftWithin(deps, { actor }, { filter, reconfigure, runId });
   const { sessions, session_ids, components, left_out } = checked;
   if (sessions.length > 0) return { sessions, session_ids };
   const why = left_out.map(({ reason, components: count }) => `${reason} (${count})`).join('; ');

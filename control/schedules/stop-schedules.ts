@@ -1,16 +1,21 @@
 import type { Acting } from '../../domain/access/acting.ts';
 import type { StopCounts, WantedStop } from '../../domain/lane-stop.ts';
+import { endIdleScheduleRuns } from '../../store/schedules/schedule-runs.ts';
 import { pauseActiveSchedules, resumeSchedulesPausedAt } from '../../store/schedules/schedules.ts';
 import { syncSchedule } from './sync-schedule.ts';
 import type { WriteScheduleDependencies } from './write-schedule.ts';
 
-/** Pauses all schedules that are not paused. Temporal is told of each; the sweep tells it where it is away. Returns how many it was. */
+/**
+ * Pauses all schedules that are not paused, and then ends the runs that began before and have made no session yet. Temporal is told of each
+ * schedule; the sweep tells it where it is away. Returns how many schedules it was.
+ */
 export async function pauseSchedules(
   deps: WriteScheduleDependencies,
   { actor }: Acting,
   { at, reason }: WantedStop,
 ): Promise<StopCounts> {
   const names = await pauseActiveSchedules(deps.db, { note: `everything is stopped: ${reason}`, now: at, actor });
+  await endIdleScheduleRuns(deps.db, { detail: `everything is stopped: ${reason}`, now: deps.clock() });
   for (const name of names) await syncSchedule(deps, name);
   return { schedules: names.length };
 }

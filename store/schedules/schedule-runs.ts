@@ -62,6 +62,26 @@ export async function findScheduleRun(db: Db, id: string): Promise<ScheduleRunRo
   return (await db.selectFrom('schedule_runs').selectAll().where('id', '=', id).executeTakeFirst()) ?? null;
 }
 
+/** The run of this id, kept from every other writer until the transaction ends; or null. */
+export async function lockScheduleRun(trx: Db, id: string): Promise<ScheduleRunRow | null> {
+  const query = trx.selectFrom('schedule_runs').selectAll().where('id', '=', id).forUpdate();
+  return (await query.executeTakeFirst()) ?? null;
+}
+
+/**
+ * Ends the runs of all schedules that have not begun, and those that are for sessions and have made none yet. A run that is making sessions is
+ * waited for, and left alone.
+ */
+export async function endIdleScheduleRuns(db: Db, { detail, now }: { detail: string; now: Date }): Promise<void> {
+  await db
+    .updateTable('schedule_runs')
+    .set({ state: 'cancelled', ended_at: now, error_code: 'cancelled', error: detail })
+    .where('ended_at', 'is', null)
+    .where('result', 'is', null)
+    .where(sql<boolean>`(action is null or action ->> 'session' is not null or action ->> 'check' is not null)`)
+    .execute();
+}
+
 /** The newest run of each of these schedules that has any. */
 export async function findLastScheduleRuns(db: Db, scheduleIds: readonly string[]): Promise<ScheduleRunRow[]> {
   if (scheduleIds.length === 0) return [];

@@ -47,6 +47,12 @@ export async function findScheduleById(db: Db, id: string): Promise<ScheduleRow 
   return (await db.selectFrom('schedules').selectAll().where('id', '=', id).executeTakeFirst()) ?? null;
 }
 
+/** The schedule of this id as it stays until the transaction ends: a pause waits. Or null. */
+export async function holdSchedule(trx: Db, id: string): Promise<ScheduleRow | null> {
+  const query = trx.selectFrom('schedules').selectAll().where('id', '=', id).forShare();
+  return (await query.executeTakeFirst()) ?? null;
+}
+
 /** The schedule, locked against every other writer until the transaction ends. */
 export async function lockSchedule(trx: Db, name: string): Promise<ScheduleRow | null> {
   const query = trx.selectFrom('schedules').selectAll().where('name', '=', name).forUpdate();
