@@ -40,3 +40,9 @@ test('a Job that waits shows since when, and nothing of an end', () => {
 test('a session that ran elsewhere shows none of it', () => {
   expect(jobLines(null)).toEqual([]);
 });
+
+test('times of CFS, which have no zone, are shown with it', () => {
+  const lines = sessionDetails(sessionDetail('one'), false).split('\n');
+  const shown = lines.filter((line) => /^(started|ended) /.test(line)).map((line) => line.replace(/ {2,}/, ': '));
+  expect(shown).toEqual(['started: 2026-11-21T10:00:00Z', 'ended: 2026-11-21T10:01:05Z']);
+});

@@ -8,6 +8,7 @@ import { layerPlace } from '../../output/layers.ts';
 import { someOf } from '../../output/names.ts';
 import { renderOne, writeData } from '../../output/render.ts';
 import { fieldList, table } from '../../output/table.ts';
+import { timeText } from '../../output/times.ts';
 import { sessionView } from './session-view.ts';
 
 /** Reads one session with everything Muster knows of it, and writes it. */
@@ -38,8 +39,8 @@ export function sessionDetails(session: SessionDetail, wide: boolean): string {
     ...(session.failures ?? []).map((failure): [string, string] => ['failed', failureLine(failure)]),
     ['again', retryCommand(session)],
     ['place in the queue', cell(session.queue?.place)],
-    ['started', cell(status.start_time)],
-    ['ended', cell(status.completion_time)],
+    ['started', zoned(status.start_time)],
+    ['ended', zoned(status.completion_time)],
     ['limit', cell(session.ansible.limit)],
     ['mode', checkMode(session)],
     ['target', session.target.definition],
@@ -57,6 +58,9 @@ export function sessionDetails(session: SessionDetail, wide: boolean): string {
   const images = session.images.length === 0 ? '' : `\n${imageTable(session.images)}`;
   return `${fields}\n${layerTable(session, wide)}${images}`;
 }
+
+/** A time of CFS with its zone, which it leaves out. */
+const zoned = (time: string | null | undefined): string => timeText(cell(time), 'iso', 0);
 
 /** The command that runs it again for the hosts that are not well; nothing where there is none, or where that was done. */
 function retryCommand({ name, status, hosts, retried_by }: SessionDetail): string {
