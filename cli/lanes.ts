@@ -6,6 +6,7 @@ import { batches } from './commands/batches/index.ts';
 import { components } from './commands/components/index.ts';
 import { configurations } from './commands/configurations/index.ts';
 import { deployments } from './commands/deployments/index.ts';
+import { directory } from './commands/directory/index.ts';
 import { fleet } from './commands/fleet/index.ts';
 import { images } from './commands/images/index.ts';
 import { foreign } from './commands/import/index.ts';
@@ -38,4 +39,5 @@ export const LANES: Readonly<Record<string, CliLane>> = {
   propagation,
   deployments,
   fleet,
+  directory,
 };

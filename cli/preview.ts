@@ -38,7 +38,11 @@ export async function previewRequests(
   say(context, 'dry run: nothing was changed');
 }
 
-async function effectOf(api: ApiClient, { method, path, query, body }: ApiRequest): Promise<DryRunAnswer> {
+/**
+ * What the server says that a request would change. Throws what its route refuses it with, and `rehearsal_unsupported` for a server without
+ * dry run.
+ */
+export async function effectOf(api: ApiClient, { method, path, query, body }: ApiRequest): Promise<DryRunAnswer> {
   const given = Object.entries(query ?? {}).filter(([, value]) => value !== undefined && value !== null);
   const dryRun = { method, path, ...(given.length > 0 ? { query: Object.fromEntries(given) } : {}), body };
   try {
@@ -64,7 +68,8 @@ export function effectText({ changed, unchanged, changes, becomes, hosts }: DryR
   return lines.map((line) => `${line}\n`).join('');
 }
 
-function becomesText({ from, to, count, ids }: DryRunBecomes): string {
+/** What becomes of components, in a line. */
+export function becomesText({ from, to, count, ids }: DryRunBecomes): string {
   const words = to === null ? `${from}, would be gone` : from === null ? `new, ${to}` : `${from} -> ${to}`;
   return `${counted(count, 'component')} ${words}: ${someOf(ids, ', ', count)}`;
 }

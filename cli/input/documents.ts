@@ -14,12 +14,20 @@ export type Document = Record<string, unknown>;
  * as the API answers it (`{"components": [...]}`, `kind` names the member) is a list too.
  */
 export async function readDocuments(context: CliContext, file: string, kind: string): Promise<Document[]> {
-  const source = file === '-' ? 'stdin' : file;
+  const records = await readAnyDocuments(context, file, kind);
+  if (records.length === 0) throw usage(`${sourceOf(file)} holds no record`);
+  return records;
+}
+
+const sourceOf = (file: string): string => (file === '-' ? 'stdin' : file);
+
+/** Records as `readDocuments` reads them, of a file that may be empty. */
+export async function readAnyDocuments(context: CliContext, file: string, kind: string): Promise<Document[]> {
+  const source = sourceOf(file);
   const content = await contentOf(context, file);
   const records = (await valuesOf(content, source)).flatMap((value) => recordsOf(value, kind));
   const wrong = records.findIndex((record) => typeof record !== 'object' || record === null || Array.isArray(record));
   if (wrong !== -1) throw usage(`${source}: entry ${wrong} is not an object`);
-  if (records.length === 0) throw usage(`${source} holds no record`);
   return records as Document[];
 }
 

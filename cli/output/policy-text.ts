@@ -20,3 +20,8 @@ function canaryText(canary: NonNullable<Rollout['policy']>['canary']): string {
   const chosen = ids?.join(', ') ?? (group === undefined ? pairs.join(', ') : `group ${group}`);
   return `canary ${count ?? 'all'} of ${chosen}`;
 }
+
+/** The warning that a file without the policy removes it, so that what it held back goes. */
+export function policyDropped(name: string, policy: NonNullable<Rollout['policy']>): string {
+  return `warning: this removes the rollout policy of ${name} (${policyText(policy)}); put muster.rollout into the file to keep it`;
+}

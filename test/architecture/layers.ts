@@ -177,6 +177,7 @@ export const LANELESS = [
   'service',
   'stack',
   'import',
+  'directory',
   'connection',
   'migrations',
   'backup',

@@ -1,11 +1,11 @@
-import { type ApiClient, type ApiRequest, segment } from '../../client/api-client.ts';
+import type { ApiClient, ApiRequest } from '../../client/api-client.ts';
 import { allPages } from '../../client/pages.ts';
+import { unknownConfigurations } from '../../client/unknown-configurations.ts';
 import { type CliContext, say } from '../../context.ts';
-import { CliFailure } from '../../failure.ts';
-import { changedMembers } from '../../input/changed-members.ts';
+import { componentPatch, REACHED, statesOf, writable } from '../../input/component-changes.ts';
 import { type Document, readDocuments, requiredText } from '../../input/documents.ts';
 import { apiOf, type WriteOptions } from '../../options.ts';
-import { counted, someOf } from '../../output/names.ts';
+import { counted } from '../../output/names.ts';
 import { writeData } from '../../output/render.ts';
 import { previewRequests } from '../../preview.ts';
 
@@ -18,12 +18,6 @@ export interface ApplyComponentsOptions extends WriteOptions {
 const PATH = '/v3/components';
 /** Ids asked for in one request, so that its URL stays short; beyond ten such requests the whole list is cheaper. */
 const IDS_IN_URL = 200;
-
-/** Members that the server computes, or only the node tells; a record as `get` shows it can be applied again. */
-const COMPUTED = ['configuration_status', 'desired_state', 'logs', 'muster'];
-
-/** What runs have reached on a component: a file is an older or a wished picture of it, never a report. */
-const REACHED = ['state', 'state_append', 'error_count'];
 
 /**
  * Creates the components of the file that are new (one PUT) and patches what differs of the others (one PATCH), so that what
@@ -60,49 +54,17 @@ export async function applyComponents(context: CliContext, options: ApplyCompone
   writeData(context, ids.map((id) => `${id}\n`).join(''));
 }
 
-function writable(record: Document, withState: boolean): Document {
-  const kept = Object.entries(record).filter(
-    ([name]) => !COMPUTED.includes(name) && (withState || !REACHED.includes(name)),
-  );
-  return Object.fromEntries(kept.map(([name, value]) => (name === 'state' ? [name, statesOf(value)] : [name, value])));
-}
-
-/** The state without the server's times. */
-function statesOf(value: unknown): unknown {
-  if (!Array.isArray(value)) return value;
-  return value.map((layer: unknown) => {
-    if (typeof layer !== 'object' || layer === null) return layer;
-    const { last_updated: _time, ...rest } = layer as Document;
-    return rest;
-  });
-}
-
 /** What the file wants otherwise than it is stored, by record; records that differ in nothing are left out. */
 function differences(records: Document[], ids: string[], known: Map<string, Document>): Document[] {
   return records.flatMap((record, index) => {
     const id = ids[index] as string;
     const before = known.get(id);
-    if (before === undefined) return [];
-    const { id: _id, tags, ...members } = record;
-    const patch = { ...changedMembers(before, members), ...tagsPatch(before.tags, tags) };
-    if (Object.keys(patch).length === 0) return [];
-    // The server sets the errors to 0 with a desired configuration or an emptied state, unless they are given.
-    if ('error_count' in members && ('desired_config' in patch || 'state' in patch)) {
-      patch.error_count = members.error_count;
-    }
+    const patch = before && componentPatch(before, record);
+    if (!patch) return [];
     // A file may name a component twice: the later record is compared with what the earlier one makes.
     known.set(id, { ...before, ...patch, tags: { ...(before.tags as object), ...(patch.tags as object) } });
     return [{ id, ...patch }];
   });
-}
-
-/** Tags merge key by key and an empty value removes: only keys that differ are sent. */
-function tagsPatch(before: unknown, wanted: unknown): Document {
-  if (wanted === undefined) return {};
-  if (typeof wanted !== 'object' || wanted === null || Array.isArray(wanted)) return { tags: wanted };
-  const stored = (before ?? {}) as Document;
-  const differing = Object.entries(wanted).filter(([key, value]) => (stored[key] ?? '') !== value);
-  return differing.length > 0 ? { tags: Object.fromEntries(differing) } : {};
 }
 
 function sayLeftOut(context: CliContext, given: Document[], isNew: boolean[]): void {
@@ -129,25 +91,6 @@ async function stored(api: ApiClient, ids: string[], withState: boolean): Promis
     }
   }
   return known;
-}
-
-/** Which desired configurations of the records are not there: nothing configures such a component. */
-async function unknownConfigurations(api: ApiClient, records: Document[]): Promise<string | undefined> {
-  const wanted = new Set(
-    records.flatMap(({ desired_config: name }) => (typeof name === 'string' && name ? [name] : [])),
-  );
-  const missing: string[] = [];
-  for (const name of wanted) {
-    try {
-      await api.json({ method: 'GET', path: `/v3/configurations/${segment(name)}` });
-    } catch (error) {
-      // The records are written: only that the configuration is missing is worth a word.
-      if (!(error instanceof CliFailure)) throw error;
-      if (error.code === 'configuration_not_found') missing.push(name);
-    }
-  }
-  if (missing.length === 0) return undefined;
-  return `there is no configuration ${someOf(missing, ' and no configuration ')}; \`./muster batch list\` shows the components that wait for it`;
 }
 
 function chunks(ids: string[]): string[][] {

@@ -1,4 +1,4 @@
-import type { Configuration, RolloutPolicy } from '../../../domain/configurations/schema.ts';
+import type { Configuration } from '../../../domain/configurations/schema.ts';
 import { type ApiClient, type ApiRequest, segment } from '../../client/api-client.ts';
 import { type CliContext, say } from '../../context.ts';
 import { CliFailure, EXIT, usage } from '../../failure.ts';
@@ -6,7 +6,7 @@ import { replacesNothing } from '../../input/changed-members.ts';
 import { type Document, readDocuments, requiredText } from '../../input/documents.ts';
 import { apiOf, type OutputOptions, type WriteOptions } from '../../options.ts';
 import { counted } from '../../output/names.ts';
-import { policyText } from '../../output/policy-text.ts';
+import { policyDropped } from '../../output/policy-text.ts';
 import { writeList } from '../../output/render.ts';
 import { previewRequests } from '../../preview.ts';
 import { configurationView } from './configuration-view.ts';
@@ -52,11 +52,6 @@ export async function applyConfigurations(context: CliContext, options: ApplyCon
   if (options.dryRun) return previewRequests(context, api, due, options);
   if (changed === 0) say(context, `0 changed: ${counted(stored.length, 'configuration')} as in the file`);
   await writeList(context, configurationView, stored, options);
-}
-
-/** A file without the policy removes it, so that what it held back goes. */
-function policyDropped(name: string, policy: RolloutPolicy): string {
-  return `warning: this removes the rollout policy of ${name} (${policyText(policy)}); put muster.rollout into the file to keep it`;
 }
 
 async function storedRecord(api: ApiClient, { path }: ApiRequest): Promise<(Configuration & Document) | undefined> {

@@ -17,6 +17,7 @@ import {
 } from '../../options.ts';
 import { renderOne, writeData, writeList } from '../../output/render.ts';
 import { watching } from '../../watch.ts';
+import { type DiffDirectoryOptions, diffDirectory } from '../directory/diff-directory.ts';
 import { applyConfigurations } from './apply-configurations.ts';
 import { configurationDetails, configurationView } from './configuration-view.ts';
 
@@ -59,6 +60,11 @@ export function configurationCommands(program: Command, context: CliContext): vo
     .option('--branch <branch>', 'branch of the layers that name neither branch nor commit')
     .option('--drop-branches', 'store only the commits, not the branches they came from')
     .action((options) => applyConfigurations(context, options));
+
+  withOutput(noun.command('diff'))
+    .description('show what `apply` of a file would change; the exit status is 1 when anything differs')
+    .requiredOption('-f, --file <file>', 'file with one or many records, - for stdin')
+    .action((options: DiffDirectoryOptions) => diffDirectory(context, options, 'configurations'));
 
   withDryRun(withServer(noun.command('delete')))
     .description('delete configurations that no component wants')
