@@ -199,6 +199,7 @@ export const GATHERING = [
   'api/routes/service/database-metrics.ts',
   'api/routes/service/exposition.ts',
   'api/routes/service/status-routes.ts',
+  'cli/commands/directory/missing-secrets.ts',
   'cli/commands/stack/active-runs.ts',
   'cli/commands/stack/show-status.ts',
   'cli/commands/stack/stop-stack.ts',

@@ -1,13 +1,15 @@
 /** Secrets that a directory names and the installation lacks. Their values are in no directory. */
+import { WEBHOOK_SECRET_PREFIX } from '../../../domain/secrets/secret-uses.ts';
 import type { ApiClient } from '../../client/api-client.ts';
 import { type CliContext, say } from '../../context.ts';
 import { CliFailure } from '../../failure.ts';
 import type { NamedSecret } from './read-directory.ts';
 
-/** The secrets of the installation, null where the token may not list them. */
+/** The secrets that people set, null where the token may not list them. The key of a webhook is made with it. */
 export async function secretsOfApi(api: ApiClient): Promise<NamedSecret[] | null> {
   try {
-    return (await api.json<{ secrets: NamedSecret[] }>({ method: 'GET', path: '/api/v1/secrets' })).secrets;
+    const { secrets } = await api.json<{ secrets: NamedSecret[] }>({ method: 'GET', path: '/api/v1/secrets' });
+    return secrets.filter(({ name }) => !name.startsWith(WEBHOOK_SECRET_PREFIX));
   } catch (error) {
     if (error instanceof CliFailure && error.code === 'forbidden') return null;
     throw error;

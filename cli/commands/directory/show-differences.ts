@@ -87,7 +87,8 @@ function linesOf({ change, effect, refusal }: Difference): string[] {
     return [subject, `  refused as things are now${reason}; changes before it may take that away`];
   }
   const lines = effect.changes.flatMap(({ action, kind, name, ...values }) => [
-    `${action} ${kind} ${name}`,
+    // The one record of options is called as its kind.
+    `${action} ${kind}${name === kind ? '' : ` ${name}`}`,
     ...memberChanges(values).map((text) => `  ${text}`),
   ]);
   if (effect.changed > effect.changes.length) lines.push(`and ${effect.changed - effect.changes.length} more`);
