@@ -1,12 +1,11 @@
 /** What the routes of a rehearsal stand on: the same as ever to read, and nothing that reaches out of the transaction. */
 import { recordedSecrets } from '../../control/secrets/recorded-secrets.ts';
+import { readRehearsalNotes } from '../../control/service/rehearsal-notes.ts';
+import { rehearsedBranches } from '../../control/service/rehearse-branches.ts';
 import { musterError } from '../../domain/errors.ts';
 import type { SecretStore } from '../../domain/secrets/ports.ts';
 import type { Db } from '../../store/connection/database.ts';
 import type { ApiShared, ApiTemporal } from './api-shared.ts';
-
-/** Time for the answer of one remote, ms: the transaction is open meanwhile. */
-const REMOTE_MS = 5_000;
 
 /** Returns the shared parts on the handle of rehearsals, without a way out: neither Temporal, nor a secret store, nor traces. */
 export function rehearsalShared(shared: ApiShared, handle: Db): ApiShared {
@@ -19,10 +18,7 @@ export function rehearsalShared(shared: ApiShared, handle: Db): ApiShared {
     tracing: undefined,
     site: { ...site, secrets: recordedSecrets(handle, readOnly(site.secrets)) },
     temporal: { ...temporal, ...muted(temporal) },
-    git: {
-      resolveRef: ({ signal, ...request }) =>
-        git.resolveRef({ ...request, signal: AbortSignal.any([signal, AbortSignal.timeout(REMOTE_MS)]) }),
-    },
+    git: rehearsedBranches(handle, git),
   };
 }
 
@@ -48,7 +44,12 @@ function muted({
         throw musterError('rehearsal_unsupported', 'This request asks Temporal, which takes nothing back.');
       },
     }),
-    sessions: { finishDebug: nothing, retryInPlace: nothing, pokeQueue: nothing },
+    sessions: {
+      ...{ finishDebug: nothing, pokeQueue: nothing },
+      retryInPlace: async (sessionId, hosts) => {
+        readRehearsalNotes().goesOn = { sessionId, hosts };
+      },
+    },
     dispatcher: { kick: () => undefined },
     tell: nothing,
     schedules: {

@@ -9,7 +9,10 @@ import { statusesOfComponents } from '../../store/components/component-status.ts
 import { readOptions } from '../../store/configurations/options.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { openRehearsalHandle, rehearse } from '../../store/connection/rehearsal.ts';
+import { readHostNames, readHostsNotApplied } from '../../store/runs/host-result-reads.ts';
 import { limitOfSession } from '../../store/sessions/session-queries.ts';
+import { type RehearsalNotes, withRehearsalNotes } from './rehearsal-notes.ts';
+import type { ManyComponents } from './rehearse-many.ts';
 
 /** What a route has answered. */
 export interface RehearsedAnswer {
@@ -26,12 +29,16 @@ export interface RehearseDependencies {
   handle: Db;
   /** Makes the request of this id with that handle. */
   request(requestId: string): Promise<RehearsedAnswer>;
+  /** The counts of a write of which the request is a sample; null where it is the whole. */
+  many: ManyComponents | null;
 }
 
 /** Opens the handle that the routes of rehearsals stand on. */
 export const rehearsalHandle = (db: Db): Db => openRehearsalHandle(db);
 
 const TIMES = { lockMs: 1_000, statementMs: 5_000 };
+/** Hosts of a session that are counted. */
+const MOST_HOSTS = 200_000;
 /** Kinds whose change can change the status of every component. */
 const OF_ALL = ['options', 'source'];
 
@@ -39,11 +46,16 @@ const OF_ALL = ['options', 'source'];
  * Returns what the request would change, or the refusal of its route. Nothing of it stays. Throws `rehearsal_busy` where a statement waits
  * or lasts too long.
  */
-export function rehearseRequest({
-  db,
-  handle,
-  request,
-}: RehearseDependencies): Promise<{ refused: RehearsedAnswer } | { effect: DryRunAnswer }> {
+export function rehearseRequest(
+  deps: RehearseDependencies,
+): Promise<{ refused: RehearsedAnswer } | { effect: DryRunAnswer }> {
+  return withRehearsalNotes((notes) => rehearsed(deps, notes));
+}
+
+function rehearsed(
+  { db, handle, request, many }: RehearseDependencies,
+  notes: RehearsalNotes,
+): Promise<{ refused: RehearsedAnswer } | { effect: DryRunAnswer }> {
   const requestId = randomUUID();
   return rehearse(db, TIMES, async ({ takeBack, isBusy }) => {
     try {
@@ -52,20 +64,27 @@ export function rehearseRequest({
       if (answer.status >= 300) return { refused: answer };
       const names = await changedNames(handle, requestId);
       const changes = await firstChanges(handle, requestId, SHOWN_CHANGES);
-      const hosts = await hostsOf(handle, changes);
+      const hosts = await hostsOf(handle, changes, notes);
       const after = await statusesAfter(handle, names);
       await takeBack();
       const before = await statusesAfter(handle, names);
       const changed = [...names.values()].reduce((sum, { length }) => sum + length, 0);
       const unchanged = unchangedOf(answer.body, changed);
-      const { status, body, warnings } = answer;
+      const { status, body } = answer;
       const becomes = becomesOf(before, after);
       const counts = { total: changed + unchanged, changed, unchanged };
-      return { effect: { status, answer: body ?? null, ...counts, changes, becomes, hosts, warnings } };
+      const warnings = [...notes.warnings, ...answer.warnings];
+      const effect = { status, answer: body ?? null, ...counts, changes, becomes, hosts, warnings };
+      return { effect: many === null ? effect : ofAll(effect, many) };
     } catch (error) {
       throw isBusy() ? busy() : error;
     }
   });
+}
+
+/** The effect of a sample with the counts of the whole. */
+function ofAll(effect: DryRunAnswer, { sample: _sample, answer, ...counts }: ManyComponents): DryRunAnswer {
+  return { ...effect, ...counts, answer: { ...(effect.answer as object), ...answer } };
 }
 
 const busy = () =>
@@ -84,16 +103,27 @@ async function statusesAfter(handle: Db, names: ReadonlyMap<string, string[]>) {
   return components.length === 0 ? [] : statusesOfComponents(handle, { options, ids: components });
 }
 
-/** The hosts of the session that was made. */
-async function hostsOf(handle: Db, changes: DryRunAnswer['changes']): Promise<DryRunHosts | null> {
+/** The hosts of the session that was made, or of the one that goes on where it holds. */
+async function hostsOf(
+  handle: Db,
+  changes: DryRunAnswer['changes'],
+  { goesOn }: RehearsalNotes,
+): Promise<DryRunHosts | null> {
+  if (goesOn !== null) return shownHosts(await hostsOfHeld(handle, goesOn), 'no host has a result yet');
   const made = changes.find(({ kind, action }) => kind === 'session' && action === 'create');
   if (made === undefined) return null;
-  const limit = await limitOfSession(handle, made.name);
-  const names = limit?.split(',') ?? [];
-  if (names.length === 0 || !names.every(isPlainHostName)) {
-    const unknown = 'the inventory is made when the session begins';
-    return { names: [], count: 0, unknown };
-  }
+  const names = (await limitOfSession(handle, made.name))?.split(',') ?? [];
+  return shownHosts(names.every(isPlainHostName) ? names : [], 'the inventory is made when the session begins');
+}
+
+/** Hosts of a session that holds: those that are not well, or all that have taken part. */
+async function hostsOfHeld(handle: Db, { sessionId, hosts }: NonNullable<RehearsalNotes['goesOn']>): Promise<string[]> {
+  if (hosts === 'all') return readHostNames(handle, sessionId, '', MOST_HOSTS);
+  return (await readHostsNotApplied(handle, sessionId)).map(({ host }) => host);
+}
+
+function shownHosts(names: readonly string[], unknown: string): DryRunHosts {
+  if (names.length === 0) return { names: [], count: 0, unknown };
   return { names: names.slice(0, SHOWN_CHANGES), count: names.length, unknown: null };
 }
 

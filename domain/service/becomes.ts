@@ -9,25 +9,40 @@ interface Standing {
   status: string;
 }
 
+export interface Becomes {
+  /** Takes a component with its status before and after; null on the side on which there is none of it. */
+  note(id: string, from: string | null, to: string | null): void;
+  /** Returns the changes so far, the most frequent first. */
+  all(): DryRunBecomes[];
+}
+
+/** Counts changes of status. A component whose status stays is none. */
+export function createBecomes(): Becomes {
+  const changes = new Map<string, DryRunBecomes>();
+  return {
+    note(id, from, to) {
+      if (from === to) return;
+      const key = `${from} ${to}`;
+      const change = changes.get(key) ?? { from, to, count: 0, ids: [] };
+      change.count += 1;
+      if (change.ids.length < NAMED) change.ids.push(id);
+      changes.set(key, change);
+    },
+    all: () => [...changes.values()].sort((one, other) => other.count - one.count),
+  };
+}
+
 /**
  * Returns the changes of status, the most frequent first. A component of one side alone was created or deleted; one whose status stays is
  * none.
  */
 export function becomesOf(before: readonly Standing[], after: readonly Standing[]): DryRunBecomes[] {
   const then = new Map(after.map(({ id, status }) => [id, status]));
-  const changes = new Map<string, DryRunBecomes>();
-  const note = (id: string, from: string | null, to: string | null) => {
-    if (from === to) return;
-    const key = `${from} ${to}`;
-    const change = changes.get(key) ?? { from, to, count: 0, ids: [] };
-    change.count += 1;
-    if (change.ids.length < NAMED) change.ids.push(id);
-    changes.set(key, change);
-  };
+  const becomes = createBecomes();
   for (const { id, status } of before) {
-    note(id, status, then.get(id) ?? null);
+    becomes.note(id, status, then.get(id) ?? null);
     then.delete(id);
   }
-  for (const [id, status] of then) note(id, null, status);
-  return [...changes.values()].sort((one, other) => other.count - one.count);
+  for (const [id, status] of then) becomes.note(id, null, status);
+  return becomes.all();
 }

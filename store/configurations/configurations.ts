@@ -26,6 +26,20 @@ export async function findConfigurations(db: Db, names: readonly string[]): Prom
   return findNamed(db, 'configurations', names);
 }
 
+/** The commit that the newest configuration with a layer of this branch has of it; null where none has. */
+export async function findCommitOfBranch(
+  db: Db,
+  { url, sourceName, ref }: { url: string; sourceName: string | null; ref: string },
+): Promise<string | null> {
+  const { rows } = await sql<{ commit: string }>`
+    select layer ->> 'commit' as commit from configurations
+    cross join lateral jsonb_array_elements(record -> 'layers') as listed(layer)
+    where layer ->> 'branch' = ${ref} and layer ->> 'commit' is not null
+      and (layer ->> 'clone_url' = ${url} or layer ->> 'source' = ${sourceName})
+    order by updated_at desc limit 1`.execute(db);
+  return rows[0]?.commit ?? null;
+}
+
 export interface ConfigurationPage extends NamedPage {
   /** Only those of this tenant; null: all. */
   tenant: string | null;

@@ -190,6 +190,9 @@ export const TEST_FOLDERS = ['architecture', 'fuzz', 'histories', 'service', 'su
 export const GATHERING = [
   'workflows/index.ts',
   'domain/errors.ts',
+  'control/service/rehearsal-notes.ts',
+  'control/service/rehearse-branches.ts',
+  'control/service/rehearse-many.ts',
   'control/service/rehearse-request.ts',
   'control/service/secret-users.ts',
   'control/temporal/register-search-attributes.ts',

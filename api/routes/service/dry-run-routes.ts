@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { InjectOptions } from 'fastify';
+import { countManyComponents } from '../../../control/service/rehearse-many.ts';
 import { type RehearsedAnswer, rehearsalHandle, rehearseRequest } from '../../../control/service/rehearse-request.ts';
 import { musterError } from '../../../domain/errors.ts';
 import { type DryRun, DryRunAnswerSchema, DryRunSchema } from '../../../domain/service/dry-run-schema.ts';
@@ -7,7 +8,7 @@ import { createTurns } from '../../server/admission/turns.ts';
 import type { ApiServer } from '../../server/api-server.ts';
 import type { ApiShared, Offered } from '../../shared/api-shared.ts';
 import { rehearsalShared } from '../../shared/rehearsal-shared.ts';
-import { rehearsableRequests } from './rehearsable-routes.ts';
+import { manyForms, rehearsableRequests } from './rehearsable-routes.ts';
 
 /** Rehearsals at once: each has a connection of the pool for itself, and may hold locks. */
 const AT_ONCE = 2;
@@ -22,8 +23,9 @@ export async function dryRunRoutes(
   app: ApiServer,
   { shared, again }: { shared: ApiShared } & Pick<Offered, 'again'>,
 ): Promise<void> {
-  const { db, settings } = shared;
+  const { db, settings, clock } = shared;
   const isRehearsable = rehearsableRequests(settings.prefixes);
+  const manyForm = manyForms(settings.prefixes);
   const takeTurn = createTurns(AT_ONCE);
   const handle = rehearsalHandle(db);
   let routes: Promise<ApiServer> | undefined;
@@ -62,8 +64,13 @@ export async function dryRunRoutes(
       }
       routes ??= rehearsalRoutes();
       const inner = await routes;
-      const ask = (requestId: string) => answerOf(inner, injected(request.body, request.headers, requestId));
-      const outcome = await takeTurn(() => rehearseRequest({ db, handle, request: ask }));
+      const outcome = await takeTurn(async () => {
+        const form = manyForm(method, path);
+        const many = form && (await countManyComponents({ db, clock }, form, request.body.body));
+        const asked = many === null ? request.body : { ...request.body, body: many.sample };
+        const ask = (requestId: string) => answerOf(inner, injected(asked, request.headers, requestId));
+        return rehearseRequest({ db, handle, request: ask, many });
+      });
       if ('effect' in outcome) return outcome.effect;
       const { status, contentType, body } = outcome.refused;
       return reply

@@ -42,3 +42,16 @@ function patternOf(route: string, prefix: string): RegExp {
   const words = `${prefix}${path}`.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:[a-z]+/g, '[^/]+');
   return new RegExp(`^${method} ${words}/?$`);
 }
+
+/** Returns which body of the request chooses components by itself; null for every other request. */
+export function manyForms(
+  prefixes: readonly string[],
+): (method: string, path: string) => 'action' | 'filter patch' | null {
+  const byFilter = prefixes.map((prefix) => patternOf('PATCH /v3/components', prefix));
+  const action = patternOf('POST /components/actions', '/api/v1');
+  return (method, path) => {
+    const request = `${method} ${path}`;
+    if (action.test(request)) return 'action';
+    return byFilter.some((pattern) => pattern.test(request)) ? 'filter patch' : null;
+  };
+}
