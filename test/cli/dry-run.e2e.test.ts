@@ -36,6 +36,19 @@ test('the flag takes no word that follows it, and --dry-run=request sends nothin
   expect([exit, out]).toEqual([0, expect.stringMatching(/^POST http.*\/api\/v1\/components\/actions\n\{/)]);
 });
 
+test('tells for which hosts a session would run, whose limit is a hostlist', async () => {
+  const limited = (limit: string) =>
+    run('session', 'run', 's1', '--configuration', 'web', '--limit', limit, '--dry-run');
+  expect((await limited('n[1-3],!n2')).out).toContain('hosts: n1, n3\n');
+  expect((await limited('n2,n1')).out).toContain('hosts: n2, n1\n');
+  expect((await limited('n*')).out).toContain('hosts: the inventory is made when the session begins\n');
+  const bad = await limited('n[1');
+  expect([bad.exit, bad.err]).toEqual([2, expect.stringContaining('bad_hostlist')]);
+  const none = await limited('@role=none');
+  expect([none.exit, none.err]).toEqual([2, expect.stringContaining('--limit @role=none names no host')]);
+  expect((await api.call('GET', '/v3/sessions')).body.sessions).toEqual([]);
+});
+
 test('is refused as the write is, and in lanes without a dry run by name', async () => {
   const refused = await run('configuration', 'delete', 'web', '--dry-run');
   expect([refused.exit, refused.err]).toEqual([5, expect.stringContaining('configuration_in_use')]);

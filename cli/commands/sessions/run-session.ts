@@ -2,16 +2,18 @@ import { randomBytes } from 'node:crypto';
 import { type Command, Option } from 'commander';
 import { RUNNERS, type RunnerKind } from '../../../domain/runs/runner.ts';
 import type { Session, SessionCreate, TargetDefinition } from '../../../domain/sessions/schema.ts';
-import type { ApiRequest } from '../../client/api-client.ts';
+import type { ApiClient, ApiRequest } from '../../client/api-client.ts';
 import { mayBeDone } from '../../client/transport-failure.ts';
 import { type CliContext, say } from '../../context.ts';
 import { CliFailure, interrupted, usage } from '../../failure.ts';
 import { goingOn } from '../../follow/follow-session.ts';
 import { type EndOptions, followToEnd } from '../../follow/session-end.ts';
+import { isForAnsible } from '../../input/limit-hosts.ts';
 import { count, type Group, group, pair, seconds } from '../../input/pairs.ts';
 import { apiOf, type WriteOptions, withDryRun, withOutput } from '../../options.ts';
 import { writeList } from '../../output/render.ts';
 import { previewRequests } from '../../preview.ts';
+import { expandHosts } from '../components/component-selection.ts';
 import { sessionView } from './session-view.ts';
 
 export interface RunSessionOptions extends EndOptions, WriteOptions {
@@ -41,7 +43,7 @@ export function runCommand(noun: Command, context: CliContext): void {
     .description('run a configuration and follow it to its end; Ctrl-C only stops following')
     .argument('[name]', 'name of the session; one is made when absent')
     .requiredOption('--configuration <name>', 'what to run')
-    .option('--limit <hosts>', 'only these hosts, as for ansible-playbook --limit')
+    .option('--limit <hosts>', 'only these hosts: a hostlist, as n[1-4],!n3 or @role=compute, or a pattern of Ansible')
     .option('--layers <names>', 'only these layers: names, or indices as in the API, from 0; comma-separated')
     .option('--config <name>', 'Ansible configuration to use instead of the default one')
     .option('-v, --verbose', 'verbosity of Ansible, up to -vvvv', count, 0)
@@ -65,8 +67,9 @@ export function runCommand(noun: Command, context: CliContext): void {
 }
 
 /** Creates the session and, unless detached, follows it to its end. */
-async function runSession(context: CliContext, given: string | undefined, options: RunSessionOptions): Promise<void> {
-  const api = apiOf(context, options);
+async function runSession(context: CliContext, given: string | undefined, asked: RunSessionOptions): Promise<void> {
+  const api = apiOf(context, asked);
+  const options = { ...asked, ...(asked.limit === undefined ? {} : { limit: await limitOf(api, asked.limit) }) };
   const name = given ?? generatedName(options.configuration, randomBytes(4).toString('hex'));
   const request: ApiRequest = { method: 'POST', path: '/v3/sessions', body: sessionBody(name, options) };
   if (options.dryRun) return previewRequests(context, api, [request], options);
@@ -84,6 +87,14 @@ async function runSession(context: CliContext, given: string | undefined, option
   }
   say(context, `session ${session.name} created`);
   await followToEnd(context, api, session.name, options);
+}
+
+/** The limit as Ansible takes it. Throws for a hostlist without a name: no limit would mean all hosts. */
+async function limitOf(api: ApiClient, limit: string): Promise<string> {
+  if (isForAnsible(limit)) return limit;
+  const names = await expandHosts(api, limit);
+  if (names.length === 0) throw usage(`--limit ${limit} names no host`);
+  return names.join(',');
 }
 
 /** Body of the request (cfs-api 9); members that were not asked for are left to the server's defaults. */
