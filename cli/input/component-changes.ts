@@ -51,6 +51,6 @@ function tagsPatch(before: unknown, wanted: unknown, whole: boolean): Document {
   const stored = (before ?? {}) as Document;
   const gone = whole ? Object.keys(stored).filter((key) => !Object.hasOwn(wanted, key)) : [];
   const all = [...Object.entries(wanted), ...gone.map((key): [string, string] => [key, ''])];
-  const differing = all.filter(([key, value]) => (stored[key] ?? '') !== value);
+  const differing = all.filter(([key, value]) => (Object.hasOwn(stored, key) ? stored[key] : '') !== value);
   return differing.length > 0 ? { tags: Object.fromEntries(differing) } : {};
 }

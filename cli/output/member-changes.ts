@@ -23,6 +23,10 @@ export function memberChanges({ before, after }: Change): string[] {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** A member of its own: a name such as `valueOf` is not one of every object. */
+const own = (record: Record<string, unknown>, name: string): unknown =>
+  Object.hasOwn(record, name) ? record[name] : undefined;
+
 function* differences(place: string, before: unknown, after: unknown, branch?: unknown): Generator<string> {
   if (JSON.stringify(before) === JSON.stringify(after)) return;
   if (Array.isArray(before) && Array.isArray(after)) {
@@ -33,8 +37,8 @@ function* differences(place: string, before: unknown, after: unknown, branch?: u
   }
   if (isObject(before) && isObject(after)) {
     for (const name of [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()) {
-      const resolved = name === 'commit' ? after.branch : undefined;
-      yield* differences(place === '' ? name : `${place}.${name}`, before[name], after[name], resolved);
+      const resolved = name === 'commit' ? own(after, 'branch') : undefined;
+      yield* differences(place === '' ? name : `${place}.${name}`, own(before, name), own(after, name), resolved);
     }
     return;
   }

@@ -3,6 +3,7 @@ import { WEBHOOK_SECRET_PREFIX } from '../../../domain/secrets/secret-uses.ts';
 import type { ApiClient } from '../../client/api-client.ts';
 import { type CliContext, say } from '../../context.ts';
 import { CliFailure } from '../../failure.ts';
+import { someOf } from '../../output/names.ts';
 import type { NamedSecret } from './read-directory.ts';
 
 /** The secrets that people set, null where the token may not list them. The key of a webhook is made with it. */
@@ -35,7 +36,7 @@ export function missingSecrets(named: readonly NamedSecret[], stored: readonly N
     const there = known.get(name);
     const lacking = keys.filter((key) => !there?.has(key));
     if (there !== undefined && lacking.length === 0) return [];
-    const what = there === undefined ? `there is no secret ${name}` : `secret ${name} has no ${lacking.join(', ')}`;
+    const what = there === undefined ? `there is no secret ${name}` : `secret ${name} has no ${someOf(lacking)}`;
     const entries = lacking.map((key) => ` ${key}=@FILE`).join('') || ' KEY';
     return [`${what}: \`./muster secret set ${name}${entries}\``];
   });
