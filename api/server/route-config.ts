@@ -13,6 +13,8 @@ declare module 'fastify' {
     class?: RouteClass;
     /** Codes that the rules of the route refuse with. Codes of the checks before the rules are not among them. */
     refuses?: readonly (ErrorCode | RefusedAs)[];
+    /** Nothing of a request stays, although its method is that of a write: no answer is kept for an `Idempotency-Key`. */
+    changesNothing?: true;
   }
   interface FastifyInstance {
     /** Every route that was declared, one entry for each method. */

@@ -61,6 +61,16 @@ test('what a remote refuses is refused', async () => {
   expect(JSON.stringify(refused.body)).not.toContain('hidden-password');
 });
 
+test('no answer is kept for an Idempotency-Key, which is free for the write itself', async () => {
+  const key = { 'idempotency-key': 'one' };
+  const request = { method: 'PUT', path: '/v3/components/n1', body: { enabled: true } };
+  const ask = () => api.call('POST', '/api/v1/dry-run', request, key);
+  expect((await ask()).body.changes).toMatchObject([{ action: 'create' }]);
+  expect((await api.call('PUT', '/v3/components/n1', request.body, key)).status).toBe(200);
+  const again = await ask();
+  expect([again.body.changed, again.headers['idempotency-replayed']]).toEqual([0, undefined]);
+});
+
 test('a retry of a session that holds tells for which hosts it would go on', async () => {
   const { db } = api.database;
   await api.call('POST', '/v3/sessions', { name: 'held', configuration_name: 'web' });

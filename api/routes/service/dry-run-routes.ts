@@ -55,7 +55,12 @@ export async function dryRunRoutes(
         }),
         response: { 200: DryRunAnswerSchema },
       },
-      config: { access: 'reader', class: 'remote', refuses: ['rehearsal_unsupported', 'rehearsal_busy'] },
+      config: {
+        access: 'reader',
+        class: 'remote',
+        refuses: ['rehearsal_unsupported', 'rehearsal_busy'],
+        changesNothing: true,
+      },
     },
     async (request, reply) => {
       const { method, path } = request.body;

@@ -73,7 +73,7 @@ export function idempotency(
 }
 
 function keyOf(request: FastifyRequest): string | undefined {
-  if (!WRITES.has(request.method)) return undefined;
+  if (!WRITES.has(request.method) || request.routeOptions.config.changesNothing) return undefined;
   return request.headers['idempotency-key']?.toString();
 }
 
