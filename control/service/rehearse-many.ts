@@ -1,35 +1,24 @@
-/** Dry runs of writes to very many components: the first are rehearsed, so that not all are locked, and all are counted. */
+/** Dry runs of writes to very many records: the first are rehearsed, so that not all are locked, and all are counted. */
 import { isChanged, patchOfAction } from '../../domain/components/component-actions.ts';
 import { type Component, type ComponentBody, ComponentFilterPatchSchema } from '../../domain/components/schema.ts';
 import { ActionBodySchema } from '../../domain/components/selection-schema.ts';
 import { patchComponent, patchedMembers } from '../../domain/components/write-component.ts';
 import { isMusterError } from '../../domain/errors.ts';
 import { createBecomes } from '../../domain/service/becomes.ts';
-import { type DryRunBecomes, SHOWN_CHANGES } from '../../domain/service/dry-run-schema.ts';
+import { SHOWN_CHANGES } from '../../domain/service/dry-run-schema.ts';
 import { readOptions } from '../../store/configurations/options.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { inSlices } from '../changes/in-slices.ts';
 import { selectComponents, selectionOf } from '../components/select-components.ts';
 import { selectedIds } from '../components/select-once.ts';
+import { type ManyRecords, MOST_REHEARSED } from './many-records.ts';
+import { countSessionCancels, countSessionDeletes } from './rehearse-many-sessions.ts';
 
-/** Records that a dry run writes and locks at most. */
-const MOST_REHEARSED = 1_000;
 /** Components that are read at once. */
 const BATCH = 2_000;
 
-/** Bodies that choose components by themselves. */
-export type ManyForm = 'action' | 'filter patch';
-
-export interface ManyComponents {
-  /** The body for the first components that would change. */
-  sample: unknown;
-  total: number;
-  changed: number;
-  unchanged: number;
-  becomes: DryRunBecomes[];
-  /** Members of the answer that are about all of them. */
-  answer: Record<string, unknown>;
-}
+/** Bodies that choose records by themselves. */
+export type ManyForm = 'action' | 'filter patch' | 'cancel' | 'delete';
 
 interface Deps {
   db: Db;
@@ -39,20 +28,27 @@ interface Deps {
 /** Members of a filter's patch whose effect the stored records tell. */
 const COUNTED = ['desired_config', 'enabled', 'error_count', 'retry_policy', 'state', 'tags'];
 
+const COUNTS: Readonly<Record<ManyForm, (deps: Deps, body: unknown) => Promise<ManyRecords | null>>> = {
+  action: countAction,
+  'filter patch': countFilterPatch,
+  cancel: countSessionCancels,
+  delete: countSessionDeletes,
+};
+
 /**
- * Counts a write to more than 1,000 components without a lock. Returns null for one to fewer, and for one that cannot be counted: it is
+ * Counts a write to more than 1,000 records without a lock. Returns null for one to fewer, and for one that cannot be counted: it is
  * rehearsed as a whole. A body that its route refuses is such a one.
  */
-export async function countManyComponents(deps: Deps, form: ManyForm, body: unknown): Promise<ManyComponents | null> {
+export async function countMany(deps: Deps, form: ManyForm, body: unknown): Promise<ManyRecords | null> {
   try {
-    return await (form === 'action' ? countAction(deps, body) : countFilterPatch(deps, body));
+    return await COUNTS[form](deps, body);
   } catch (error) {
     if (isMusterError(error)) return null;
     throw error;
   }
 }
 
-async function countAction(deps: Deps, given: unknown): Promise<ManyComponents | null> {
+async function countAction(deps: Deps, given: unknown): Promise<ManyRecords | null> {
   const body = ActionBodySchema.safeParse(given);
   if (!body.success) return null;
   const ids = await selectedIds(deps, body.data.selection);
@@ -71,7 +67,7 @@ async function countAction(deps: Deps, given: unknown): Promise<ManyComponents |
   };
 }
 
-async function countFilterPatch(deps: Deps, given: unknown): Promise<ManyComponents | null> {
+async function countFilterPatch(deps: Deps, given: unknown): Promise<ManyRecords | null> {
   const body = ComponentFilterPatchSchema.safeParse(given);
   if (!body.success) return null;
   const { patch, filters } = body.data;

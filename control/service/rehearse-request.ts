@@ -11,8 +11,8 @@ import type { Db } from '../../store/connection/database.ts';
 import { openRehearsalHandle, rehearse } from '../../store/connection/rehearsal.ts';
 import { readHostNames, readHostsNotApplied } from '../../store/runs/host-result-reads.ts';
 import { limitOfSession } from '../../store/sessions/session-queries.ts';
+import type { ManyRecords } from './many-records.ts';
 import { type RehearsalNotes, withRehearsalNotes } from './rehearsal-notes.ts';
-import type { ManyComponents } from './rehearse-many.ts';
 
 /** What a route has answered. */
 export interface RehearsedAnswer {
@@ -30,7 +30,7 @@ export interface RehearseDependencies {
   /** Makes the request of this id with that handle. */
   request(requestId: string): Promise<RehearsedAnswer>;
   /** The counts of a write of which the request is a sample; null where it is the whole. */
-  many: ManyComponents | null;
+  many: ManyRecords | null;
 }
 
 /** Opens the handle that the routes of rehearsals stand on. */
@@ -83,7 +83,7 @@ function rehearsed(
 }
 
 /** The effect of a sample with the counts of the whole. */
-function ofAll(effect: DryRunAnswer, { sample: _sample, answer, ...counts }: ManyComponents): DryRunAnswer {
+function ofAll(effect: DryRunAnswer, { sample: _sample, answer, ...counts }: ManyRecords): DryRunAnswer {
   return { ...effect, ...counts, answer: { ...(effect.answer as object), ...answer } };
 }
 

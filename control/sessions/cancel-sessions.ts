@@ -15,32 +15,45 @@ import { wholeSessionFilter } from './list-sessions.ts';
 export async function cancelSessions(
   deps: { db: Db; dispatcher: Dispatcher; clock(): Date },
   by: Acting,
-  { reason, status, names, tags, filter }: SessionsCancel,
+  body: SessionsCancel,
 ): Promise<SessionsCancelled> {
   const now = deps.clock();
-  const { status: oneStatus, ...wanted } = await wholeSessionFilter(deps.db, filter ?? {}, now);
-  const selection: CancelSelection = {
-    ...wanted,
-    names,
-    status: both(status, oneStatus),
-    tags: [...(wanted.tags ?? []), ...parseTagFilter(tags ?? '')],
-  };
+  const { reason, names } = body;
+  const selection = await cancelSelection(deps.db, body, now);
   const words = {
     reason: reason ? `cancelled: ${reason}` : 'cancelled',
     message: reason ? `is being cancelled: ${reason}` : 'is being cancelled',
   };
   const request = async (trx: Db): Promise<SessionsCancelled> => {
-    const known = names === undefined ? new Map<string, boolean>() : await findNames(trx, names);
-    const counts = await cancelSessionRows(trx, selection, { ...words, actor: by.actor, now });
-    return {
-      ...counts,
-      complete: (names ?? []).filter((name) => known.get(name) === true),
-      missing: (names ?? []).filter((name) => !known.has(name)),
-    };
+    const others = await namesNotCancelled(trx, names);
+    return { ...(await cancelSessionRows(trx, selection, { ...words, actor: by.actor, now })), ...others };
   };
   const answer = await recordReason(reason, () => deps.db.transaction().execute(request));
   if (answer.cancelled > 0) deps.dispatcher.kick();
   return answer;
+}
+
+/** Which sessions a request means, of those that have not ended. Throws `bad_tags`, `bad_hostlist`, `hostlist_too_large`. */
+export async function cancelSelection(
+  db: Db,
+  { status, names, tags, filter }: SessionsCancel,
+  now: Date,
+): Promise<CancelSelection> {
+  const { status: oneStatus, ...wanted } = await wholeSessionFilter(db, filter ?? {}, now);
+  const allTags = [...(wanted.tags ?? []), ...parseTagFilter(tags ?? '')];
+  return { ...wanted, names, status: both(status, oneStatus), tags: allTags };
+}
+
+/** The names that are given of sessions that are complete, and those that no session has. */
+export async function namesNotCancelled(
+  db: Db,
+  names: readonly string[] = [],
+): Promise<Pick<SessionsCancelled, 'complete' | 'missing'>> {
+  const known = names.length === 0 ? new Map<string, boolean>() : await findNames(db, names);
+  return {
+    complete: names.filter((name) => known.get(name) === true),
+    missing: names.filter((name) => !known.has(name)),
+  };
 }
 
 /** The statuses that both members allow; undefined: all. */

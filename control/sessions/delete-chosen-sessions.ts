@@ -15,13 +15,11 @@ import { wholeSessionFilter } from './list-sessions.ts';
 export async function deleteChosenSessions(
   deps: { db: Db; dispatcher: Dispatcher; clock(): Date },
   by: Acting,
-  { names, filter, reason }: SessionsDelete,
+  body: SessionsDelete,
 ): Promise<SessionsDeleted> {
   const now = deps.clock();
-  const wanted: SessionFilter =
-    filter === undefined
-      ? { names: names ?? [] }
-      : await wholeSessionFilter(deps.db, { ...filter, status: filter.status ?? 'complete' }, now);
+  const { names, reason } = body;
+  const wanted = await deleteSelection(deps.db, body, now);
   const remove = async (trx: Db): Promise<SessionsDeleted> => {
     const known = await findNames(trx, names ?? []);
     const gone = await deleteSessionRows(trx, { filter: wanted }, { reason: DELETED, actor: by.actor, now });
@@ -31,4 +29,10 @@ export async function deleteChosenSessions(
   const answer = await recordReason(reason, () => deps.db.transaction().execute(remove));
   if (answer.cancelled > 0) deps.dispatcher.kick();
   return answer;
+}
+
+/** Which sessions a request means. Throws `bad_tags`, `bad_hostlist`, `hostlist_too_large`. */
+export async function deleteSelection(db: Db, { names, filter }: SessionsDelete, now: Date): Promise<SessionFilter> {
+  if (filter === undefined) return { names: names ?? [] };
+  return wholeSessionFilter(db, { ...filter, status: filter.status ?? 'complete' }, now);
 }

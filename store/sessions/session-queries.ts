@@ -132,6 +132,33 @@ export interface CancelSelection extends Omit<SessionFilter, 'status'> {
   status?: readonly SessionStatus[] | undefined;
 }
 
+function cancellable<Output>(
+  query: SelectQueryBuilder<Database, 'sessions', Output>,
+  { status, ...filter }: CancelSelection,
+): SelectQueryBuilder<Database, 'sessions', Output> {
+  const open = narrowed(query, filter)
+    .where('status', '<>', 'complete')
+    .where('stage', '<>', 'ended')
+    .where('cancel_requested_at', 'is', null);
+  return status === undefined ? open : open.where('status', '=', sql<SessionStatus>`any(${[...status]})`);
+}
+
+/** The sessions that `cancelSessionRows` would cancel, and whether each waits for its turn; nothing is locked. */
+export async function listCancellable(db: Db, selection: CancelSelection): Promise<{ name: string; waits: boolean }[]> {
+  const waits = sql<boolean>`stage = 'queued'`.as('waits');
+  return cancellable(db.selectFrom('sessions').select(['name', waits]), selection)
+    .orderBy('id')
+    .execute();
+}
+
+/** The sessions that `deleteSessionRows` would delete by a filter, and whether each has not ended; nothing is locked. */
+export async function listDoomed(db: Db, filter: SessionFilter): Promise<{ name: string; open: boolean }[]> {
+  const open = sql<boolean>`stage <> 'ended'`.as('open');
+  return narrowed(db.selectFrom('sessions').select(['name', open]), filter)
+    .orderBy('name')
+    .execute();
+}
+
 /**
  * Notes for all sessions of the selection that have not ended and were not cancelled before that they are to be cancelled, with a message for
  * each workflow. A session that waits for its turn is complete at once: nothing of it runs. Answers how many there were, and how many of
@@ -139,14 +166,10 @@ export interface CancelSelection extends Omit<SessionFilter, 'status'> {
  */
 export async function cancelSessionRows(
   trx: Db,
-  { status, ...filter }: CancelSelection,
+  selection: CancelSelection,
   { reason, message, actor, now }: { reason: string; message: string; actor: string | null; now: Date },
 ): Promise<{ cancelled: number; ended: number }> {
-  let query = narrowed(trx.selectFrom('sessions').select('id'), filter)
-    .where('status', '<>', 'complete')
-    .where('stage', '<>', 'ended')
-    .where('cancel_requested_at', 'is', null);
-  if (status !== undefined) query = query.where('status', '=', sql<SessionStatus>`any(${[...status]})`);
+  const query = cancellable(trx.selectFrom('sessions').select('id'), selection);
   const ids = (await query.orderBy('id').forUpdate().execute()).map(({ id }) => id);
   if (ids.length === 0) return { cancelled: 0, ended: 0 };
   const { rows } = await sql<{ waited: boolean }>`

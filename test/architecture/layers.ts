@@ -193,6 +193,7 @@ export const GATHERING = [
   'control/service/rehearsal-notes.ts',
   'control/service/rehearse-branches.ts',
   'control/service/rehearse-many.ts',
+  'control/service/rehearse-many-sessions.ts',
   'control/service/rehearse-request.ts',
   'control/service/secret-users.ts',
   'control/temporal/register-search-attributes.ts',

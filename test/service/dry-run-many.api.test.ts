@@ -141,3 +141,51 @@ describe('a dry run of very many', () => {
     expect([body.changed, body.answer.warnings]).toEqual([COUNT, ['There is no configuration nope.']]);
   });
 });
+
+describe('a dry run of very many sessions', () => {
+  const SESSIONS = 1_300;
+  const command = (verb: string, body: object): Request => ({
+    method: 'POST',
+    path: `/api/v1/sessions/${verb}`,
+    body,
+  });
+
+  beforeEach(async () => {
+    const { db } = api.database;
+    for (const table of ['outbox', 'sessions'] as const) await db.deleteFrom(table).execute();
+    await must({ method: 'POST', path: '/v3/sessions', body: { name: 's0', configuration_name: 'web' } });
+    const columns = await sql<{ name: string }>`select column_name as name from information_schema.columns
+      where table_schema = current_schema() and table_name = 'sessions' and column_name not in ('id', 'name', 'queue') and is_generated = 'NEVER'`.execute(
+      db,
+    );
+    const others = sql.join(columns.rows.map(({ name }) => sql.ref(name)));
+    await sql`insert into sessions (id, name, ${others})
+      select gen_random_uuid(), 's' || number, ${others} from sessions
+      cross join generate_series(1, ${sql.lit(SESSIONS - 1)}) as number`.execute(db);
+    await sql`update sessions set stage = 'admitted', status = 'running' where name > 's95'`.execute(db);
+  });
+
+  test.each<[string, Request]>([
+    ['a cancel', command('cancel', { filter: { configuration: 'web' }, reason: 'test' })],
+    ['a cancel of names', command('cancel', { names: [...Array(SESSIONS + 5).keys()].map((index) => `s${index}`) })],
+    ['a delete', command('delete', { filter: { status: 'pending', configuration: 'web' } })],
+    ['a delete of names', command('delete', { names: [...Array(SESSIONS + 5).keys()].map((index) => `s${index}`) })],
+  ])('counts as the write does: %s', async (_, request) => {
+    const { status, body } = await asked(request);
+    expect(status).toBe(200);
+    const answer = await must(request);
+    expect(body.answer).toEqual(answer);
+    expect(body.changed).toBe(answer.cancelled > 0 && answer.deleted === undefined ? answer.cancelled : answer.deleted);
+  });
+
+  test('locks the first alone', async () => {
+    const { rows } = await sql<{ id: string }>`select id from sessions order by id desc limit 1`.execute(
+      api.database.db,
+    );
+    await api.database.db.transaction().execute(async (trx) => {
+      await sql`select from sessions where id = ${rows[0]?.id} for update`.execute(trx);
+      const { status, body } = await asked(command('cancel', { filter: { configuration: 'web' } }));
+      expect([status, body.changed]).toEqual([200, SESSIONS]);
+    });
+  });
+});

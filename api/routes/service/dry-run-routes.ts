@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { InjectOptions } from 'fastify';
-import { countManyComponents } from '../../../control/service/rehearse-many.ts';
+import { countMany } from '../../../control/service/rehearse-many.ts';
 import { type RehearsedAnswer, rehearsalHandle, rehearseRequest } from '../../../control/service/rehearse-request.ts';
 import { musterError } from '../../../domain/errors.ts';
 import { type DryRun, DryRunAnswerSchema, DryRunSchema } from '../../../domain/service/dry-run-schema.ts';
@@ -71,7 +71,7 @@ export async function dryRunRoutes(
       const inner = await routes;
       const outcome = await takeTurn(async () => {
         const form = manyForm(method, path);
-        const many = form && (await countManyComponents({ db, clock }, form, request.body.body));
+        const many = form && (await countMany({ db, clock }, form, request.body.body));
         const asked = many === null ? request.body : { ...request.body, body: many.sample };
         const ask = (requestId: string) => answerOf(inner, injected(asked, request.headers, requestId));
         return rehearseRequest({ db, handle, request: ask, many });

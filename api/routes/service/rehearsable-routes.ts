@@ -1,4 +1,5 @@
 /** The writes that have a dry run. */
+import type { ManyForm } from '../../../control/service/rehearse-many.ts';
 
 /** Of version 3 of CFS's API, below each of its prefixes. */
 const CFS = [
@@ -43,15 +44,18 @@ function patternOf(route: string, prefix: string): RegExp {
   return new RegExp(`^${method} ${words}/?$`);
 }
 
-/** Returns which body of the request chooses components by itself; null for every other request. */
-export function manyForms(
-  prefixes: readonly string[],
-): (method: string, path: string) => 'action' | 'filter patch' | null {
-  const byFilter = prefixes.map((prefix) => patternOf('PATCH /v3/components', prefix));
-  const action = patternOf('POST /components/actions', '/api/v1');
-  return (method, path) => {
-    const request = `${method} ${path}`;
-    if (action.test(request)) return 'action';
-    return byFilter.some((pattern) => pattern.test(request)) ? 'filter patch' : null;
-  };
+/** Bodies of Muster's own routes that choose records by themselves. */
+const MANY = {
+  'POST /components/actions': 'action',
+  'POST /sessions/cancel': 'cancel',
+  'POST /sessions/delete': 'delete',
+} as const satisfies Record<string, ManyForm>;
+
+/** Returns which body of the request chooses records by itself; null for every other request. */
+export function manyForms(prefixes: readonly string[]): (method: string, path: string) => ManyForm | null {
+  const patterns: [RegExp, ManyForm][] = [
+    ...prefixes.map((prefix): [RegExp, ManyForm] => [patternOf('PATCH /v3/components', prefix), 'filter patch']),
+    ...Object.entries(MANY).map(([route, form]): [RegExp, ManyForm] => [patternOf(route, '/api/v1'), form]),
+  ];
+  return (method, path) => patterns.find(([pattern]) => pattern.test(`${method} ${path}`))?.[1] ?? null;
 }
