@@ -343,6 +343,12 @@ export const WRITTEN_ROUTES: Record<string, WrittenRoute> = {
     prepare: (_api, send) => send('POST', '/api/v1/batches/pause'),
     records: [['resume', 'batcher', 'batcher', { paused: true }, { paused: false }]],
   },
+  'POST /api/v1/dry-run': {
+    path: '/api/v1/dry-run',
+    body: { method: 'PUT', path: '/v3/components/dry1', body: { enabled: true } },
+    records: [],
+    nothing: 'the request and its records are taken back',
+  },
   'POST /api/v1/batches/tick': {
     path: '/api/v1/batches/tick',
     records: [],

@@ -88,6 +88,6 @@ test('a retry of a session that holds tells for which hosts it would go on', asy
   });
   expect((await hosts('all')).hosts).toEqual({ names: ['n1', 'n2'], count: 2, unknown: null });
   const ended = await dryRun('POST', '/api/v1/sessions/held/finish-debug', {});
-  expect(ended.body).toMatchObject({ status: 200, changed: 1, hosts: null });
+  expect(ended.body).toMatchObject({ status: 202, changed: 1, hosts: null });
   expect((await api.call('GET', '/api/v1/sessions/held')).body.phase).toBe('hold');
 });

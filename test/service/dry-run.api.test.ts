@@ -210,6 +210,10 @@ describe('a dry run', () => {
     { method: 'POST', path: '/api/v1/import/options' },
     { method: 'POST', path: '/api/v1/secrets/rotate-key' },
     { method: 'DELETE', path: '/v3/components/../components' },
+    { method: 'POST', path: '/api/v1/schedules/../pause' },
+    { method: 'PUT', path: '/api/v1/secrets/%2E%2e/options' },
+    { method: 'PUT', path: '/api/v1/secrets/one/.' },
+    { method: 'DELETE', path: '/api/v1/secrets/..\\batches' },
     { method: 'POST', path: '/api/v1/webhooks/hook/test' },
   ])('of $method $path is none', async (request) => {
     expect((await asked(request)).body).toMatchObject({ status: 400, code: 'rehearsal_unsupported' });

@@ -38,9 +38,12 @@ export function rehearsableRequests(prefixes: readonly string[]): (method: strin
   return (method, path) => patterns.some((pattern) => pattern.test(`${method} ${path}`));
 }
 
+/** A part of a path that is a name. A `.` or `..`, also escaped, or a `\` would lead to another route. */
+const NAME = '(?!(?:\\.|%2[eE]){1,2}(?:/|$))[^/\\\\]+';
+
 function patternOf(route: string, prefix: string): RegExp {
   const [method = '', path = ''] = route.split(' ');
-  const words = `${prefix}${path}`.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:[a-z]+/g, '[^/]+');
+  const words = `${prefix}${path}`.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:[a-z]+/g, NAME);
   return new RegExp(`^${method} ${words}/?$`);
 }
 
