@@ -39,7 +39,7 @@ export async function showDifferences(
   const differences: Difference[] = [];
   for (const change of plan.changes) {
     const difference = await differenceOf(api, change, differences.length > 0);
-    if (difference.effect?.changed === 0) plan.unchanged += 1;
+    if (difference.effect?.changed === 0) plan.unchanged += change.names.length;
     else differences.push(difference);
   }
   if (isValueFormat(output)) writeData(context, await renderValue(shownValue(plan, differences), output));
