@@ -1,14 +1,21 @@
-/** Query strings: the last of a repeated parameter wins, texts become what the schema declares (cfs-api 1). */
+/** Query strings: the last of a repeated parameter wins, unless the schema takes all of them; texts become what the schema declares (cfs-api 1). */
 import { z } from 'zod';
 import { closestWord } from '../domain/closest-word.ts';
 import { musterError } from '../domain/errors.ts';
 
-/** The parameters of a query string as texts. */
+/** All values of parsed query strings, for parameters that may be repeated. */
+const repeated = new WeakMap<object, URLSearchParams>();
+
+/** The parameters of a query string as texts, each with its last value. */
 export function parseQuery(text: string): Record<string, string> {
-  return Object.fromEntries(new URLSearchParams(text));
+  const all = new URLSearchParams(text);
+  const parsed: Record<string, string> = Object.fromEntries(all);
+  repeated.set(parsed, all);
+  return parsed;
 }
 
-type Kind = 'boolean' | 'integer' | 'text';
+/** `texts`: the schema is an array of texts, which gets every value of a repeated parameter, in their order. */
+type Kind = 'boolean' | 'integer' | 'text' | 'texts';
 const kinds = new WeakMap<z.ZodObject, Map<string, Kind>>();
 
 /** Longest part of a name that an answer repeats. */
@@ -42,7 +49,8 @@ export function convertQuery(
   const converted: Record<string, unknown> = {};
   for (const [name, kind] of kindsOf(schema)) {
     const text = Object.hasOwn(query, name) ? query[name] : undefined;
-    if (text !== undefined) converted[name] = convert(name, text, kind);
+    if (text === undefined) continue;
+    converted[name] = kind === 'texts' ? (repeated.get(query)?.getAll(name) ?? [text]) : convert(name, text, kind);
   }
   return converted;
 }
@@ -58,7 +66,7 @@ function refuseOthers(schema: z.ZodObject, query: Record<string, string>): void 
   }
 }
 
-function convert(name: string, text: string, kind: Kind): unknown {
+function convert(name: string, text: string, kind: Exclude<Kind, 'texts'>): unknown {
   if (kind === 'boolean') {
     const value = text.toLowerCase();
     if (value !== 'true' && value !== 'false') throw wrongType(name, kind);
@@ -89,5 +97,6 @@ function kindOf(schema: z.core.$ZodType): Kind {
     return kindOf(schema.def.innerType);
   }
   if (schema instanceof z.ZodBoolean) return 'boolean';
+  if (schema instanceof z.ZodArray) return 'texts';
   return schema instanceof z.ZodNumber ? 'integer' : 'text';
 }

@@ -114,7 +114,8 @@ function checkPath(request: FastifyRequest, schema: z.ZodObject): void {
 function checkQuery(request: FastifyRequest, schema: z.ZodType, strict: boolean): void {
   const query = convertQuery(parametersOf(schema), request.query as Record<string, string>, strict);
   for (const [name, value] of Object.entries(query)) {
-    if (typeof value === 'string' && !isStorable(value)) {
+    const texts = Array.isArray(value) ? value : [value];
+    if (texts.some((text) => typeof text === 'string' && !isStorable(text))) {
       throw musterError('bad_request', `The query parameter '${name}' has a NUL character`);
     }
   }
