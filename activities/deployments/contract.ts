@@ -24,6 +24,8 @@ export type GroupAnswer =
       hasMoved: boolean;
       /** The wait counts among the retries. */
       counts: boolean;
+      /** The cluster answers, and waits for a place among those at work. */
+      isBack?: true;
     };
 
 export interface ContextActivities {

@@ -2,21 +2,25 @@
 import type { AnswerClass } from '../../domain/deployments/answer-class.ts';
 import { type Finding, formerHolder, foundBeforeApply, type LiveMetadata } from '../../domain/deployments/finding.ts';
 import { manifestToApply } from '../../domain/deployments/manifest-cleaning.ts';
+import type { Members } from '../../domain/deployments/members.ts';
 import { labelValue } from '../../domain/deployments/naming.ts';
+import { type AppliedDefinition, isComing, isDefinition } from '../../domain/deployments/new-kinds.ts';
 import { objectPath, type ServedKind } from '../../domain/deployments/object-path.ts';
-import type { MemberCluster } from '../../domain/deployments/ports.ts';
+import type { Asked, MemberCluster } from '../../domain/deployments/ports.ts';
 import { isDone } from '../../domain/deployments/resource-status.ts';
+import { isMusterError } from '../../domain/errors.ts';
 import {
-  deleteWait,
   type GroupResource,
   isAdoptedBy,
   listGroupResources,
   noteAttempt,
+  noteCallEnded,
   noteOutcome,
   type Outcome,
   type PhaseGroup,
 } from '../../store/deployments/context-resources.ts';
-import { askMember } from './ask-member.ts';
+import { deleteWait } from '../../store/deployments/context-waits.ts';
+import { askMember, type Told } from './ask-member.ts';
 import {
   type Away,
   type GroupAnswer,
@@ -28,6 +32,8 @@ import {
   ruleOfContext,
   stillWanted,
   waitForDeletion,
+  waitForKind,
+  waitForTurn,
   wholeManifest,
 } from './group-work.ts';
 
@@ -36,6 +42,7 @@ type Step =
   | { is: 'unwanted' }
   | { is: 'refused' }
   | { is: 'being-deleted'; message: string }
+  | { is: 'not-served'; message: string }
   | ({ is: 'away' } & Away);
 
 /** Does what is left of a group. It may be broken off anywhere and called again: each resource is noted before its first call. */
@@ -55,14 +62,22 @@ export async function applyGroup(
   const rule = ruleOfContext(context, deps);
   const reached = await reachMember(deps, group, rule);
   if (!('member' in reached)) return goAway(deps, input, group, rule, { ...reached, hasMoved: false });
+  if (input.hasPlace === false) return waitForTurn(group, rule);
+  const { member } = reached;
+  const definitions = resources
+    .filter((resource) => isDefinition(resource) && resource.status === 'Applied')
+    .map(({ name, changed_at }) => ({ name, at: changed_at }));
+  const work: Work = { deps, group, member, namespace: context.namespace, definitions };
   let hasMoved = false;
   for (const resource of open) {
     signal.throwIfAborted();
     if ((await stillWanted(deps.db, input)) === null) break;
-    const step = await applyOne({ deps, group, member: reached.member, namespace: context.namespace }, resource);
+    const step = await applyOne(work, resource);
     if (step.is === 'being-deleted') return waitForDeletion(deps, group, rule, step.message);
+    if (step.is === 'not-served') return waitForKind(step.message);
     if (step.is === 'away') return goAway(deps, input, group, rule, { ...step, hasMoved, counts: true });
     if (step.is === 'refused' || step.is === 'unwanted') break;
+    if (isDefinition(resource)) definitions.push({ name: resource.name, at: deps.clock() });
     hasMoved = true;
   }
   await deleteWait(deps.db, group);
@@ -74,6 +89,8 @@ interface Work {
   group: PhaseGroup;
   member: MemberCluster;
   namespace: string;
+  /** Those of this group that are applied. */
+  definitions: readonly AppliedDefinition[];
 }
 
 /**
@@ -83,8 +100,8 @@ interface Work {
 async function applyOne(work: Work, resource: GroupResource): Promise<Step> {
   const { member } = work;
   const kind = await askMember(member, resource, 'read', () => member.findKind(resource));
-  if (kind.said.is !== 'accepted') return notApplied(work, resource, kind.said);
-  if (kind.found === null) return unknownKind(work, resource);
+  const isUnknown = kind.said.is === 'absent' || (kind.said.is === 'accepted' && kind.found === null);
+  if (isUnknown || kind.found === null) return notApplied(work, resource, isUnknown ? { is: 'absent' } : kind.said);
   const served: ServedKind = kind.found;
   const path = objectPath(resource, served, work.namespace);
   const live = await askMember(member, resource, 'read', () => member.readMetadata(path));
@@ -94,17 +111,57 @@ async function applyOne(work: Work, resource: GroupResource): Promise<Step> {
     return beingDeleted(work, resource, 'the former object is still being deleted');
   }
   const within = served.isNamespaced ? resource.namespace || work.namespace : null;
-  const owner = await ownerOf(work, { resource, within }, live.found, found);
-  if (!(await noteAttempt(work.deps.db, work.group, resource.key, owner))) return { is: 'unwanted' };
-  const manifest = manifestToApply(
-    await wholeManifest(work.deps, resource),
-    labelValue(work.group.context, work.group.app),
-    served.isNamespaced ? work.namespace : null,
-  );
-  const applied = await askMember(member, resource, 'apply', () => member.apply(path, manifest));
-  if (applied.said.is !== 'accepted') return notApplied(work, resource, applied.said);
-  await note(work, resource, { status: 'Applied', ...takenOver(owner.formerOwner), ...stateOf(applied.found) });
+  const owner = { ...(await ownerOf(work, { resource, within }, live.found, found)), within: within ?? '' };
+  const manifest = await manifestOf(work, resource, served);
+  if ('is' in manifest) return manifest;
+  const applied = await send(work, resource, owner, () => member.apply(path, manifest.manifest));
+  if (applied === null) return { is: 'unwanted' };
+  const { said, found: made, until } = applied;
+  if (said.is !== 'accepted') return notApplied(work, resource, said, applied.hasEnded ? until : null);
+  const outcome = { status: 'Applied', ...takenOver(owner.formerOwner), ...stateOf(made) } as const;
+  await note(work, resource, outcome, until);
   return { is: 'done' };
+}
+
+/** Time beyond the limit of a call in which it may still arrive at its cluster; clocks of workers differ by less, ms. */
+const LATE_MS = 5_000;
+
+/** Notes that an apply is sent, and until when it may arrive; then sends it. Returns null when it is not wanted any more. */
+async function send(
+  { deps, group, member }: Work,
+  resource: GroupResource,
+  owner: Owner & { within: string },
+  apply: () => Promise<Asked<LiveMetadata>>,
+): Promise<(Told<LiveMetadata> & { until: Date }) | null> {
+  let until: Date | null = null;
+  const announce = async () => {
+    const next = new Date(deps.clock().getTime() + deps.callMs + LATE_MS);
+    if (!(await noteAttempt(deps.db, group, resource.key, { ...owner, until: next, ended: until }))) return false;
+    until = next;
+    // Sent now it could arrive behind its time.
+    if (deps.clock().getTime() > next.getTime() - deps.callMs)
+      throw new Error('the database was too slow for an apply');
+    return true;
+  };
+  if (!(await announce())) return null;
+  const told = await askMember(member, resource, 'apply', apply, announce);
+  return { ...told, until: until ?? deps.clock() };
+}
+
+/** Returns what is sent; or that the group waits, where the values of a Secret cannot be read now. */
+async function manifestOf(
+  { deps, group, namespace }: Work,
+  resource: GroupResource,
+  { isNamespaced }: ServedKind,
+): Promise<{ manifest: Members } | Extract<Step, { is: 'away' }>> {
+  try {
+    const whole = await wholeManifest(deps, resource);
+    const label = labelValue(group.context, group.app);
+    return { manifest: manifestToApply(whole, label, isNamespaced ? namespace : null) };
+  } catch (error) {
+    if (!isMusterError(error)) throw error;
+    return { is: 'away', reason: 'SecretUnreadable', message: error.detail, retryAfter: null };
+  }
 }
 
 interface Owner {
@@ -130,41 +187,68 @@ async function ownerOf(
   return { finding: isAdopted ? 'adopted' : finding, formerOwner: formerOwner ?? null };
 }
 
-async function notApplied(work: Work, resource: GroupResource, said: AnswerClass): Promise<Step> {
-  if (said.is === 'being-deleted') return beingDeleted(work, resource, said.message);
-  if (said.is === 'unreachable') return { ...said, is: 'away' };
-  if (said.is === 'absent') return unknownKind(work, resource);
+/** `until`: time of the apply that has had this answer; null: none was sent, or it may still be carried out. */
+async function notApplied(
+  work: Work,
+  resource: GroupResource,
+  said: AnswerClass,
+  until: Date | null = null,
+): Promise<Step> {
+  if (said.is === 'unreachable') {
+    if (until !== null) await noteCallEnded(work.deps.db, work.group, resource.key, until);
+    return { ...said, is: 'away' };
+  }
+  if (said.is === 'being-deleted') return beingDeleted(work, resource, said.message, until);
+  if (said.is === 'absent') {
+    const isAwaited = isComing(work.definitions, resource.group, work.deps.clock());
+    return isAwaited ? notServed(work, resource, until) : unknownKind(work, resource, until);
+  }
   const { reason, message } =
     said.is === 'refused' ? said : { reason: 'Conflict', message: 'message' in said ? said.message : '' };
-  await note(work, resource, { status: 'Failed', reason, message });
+  await note(work, resource, { status: 'Failed', reason, message }, until);
   return { is: 'refused' };
 }
 
-async function unknownKind(work: Work, resource: GroupResource): Promise<Step> {
+/** A definition of its group was applied a moment ago. */
+async function notServed(work: Work, resource: GroupResource, until: Date | null): Promise<Step> {
+  const message = `waits until the cluster serves ${resource.kind} in ${resource.group}`;
+  await note(work, resource, { status: resource.status, reason: 'Waiting', message }, until);
+  return { is: 'not-served', message };
+}
+
+async function unknownKind(work: Work, resource: GroupResource, until: Date | null): Promise<Step> {
   const { group, version, kind } = resource;
   const message = `the cluster serves no ${kind} in ${group === '' ? version : `${group}/${version}`}`;
-  await note(work, resource, { status: 'Failed', reason: 'NotFound', message });
+  await note(work, resource, { status: 'Failed', reason: 'NotFound', message }, until);
   return { is: 'refused' };
 }
 
 /** An apply would be accepted, and the object would vanish all the same. */
-async function beingDeleted(work: Work, resource: GroupResource, message: string): Promise<Step> {
+async function beingDeleted(
+  work: Work,
+  resource: GroupResource,
+  message: string,
+  until: Date | null = null,
+): Promise<Step> {
   const now = work.deps.clock();
   const since = resource.waits_since ?? now;
   const isOver = now.getTime() - since.getTime() >= work.deps.deletionWaitMs;
-  await note(work, resource, {
-    ...{ status: isOver ? 'Failed' : 'Retrying', reason: 'BeingDeleted', message },
-    waitsSince: since,
-  });
+  const status = isOver ? 'Failed' : 'Retrying';
+  await note(work, resource, { status, reason: 'BeingDeleted', message, waitsSince: since }, until);
   return isOver ? { is: 'refused' } : { is: 'being-deleted', message };
 }
 
+/** Writes an outcome, and that the apply `until` has had its answer: also where another phase is wanted by now. */
 async function note(
   { deps, group }: Work,
   { key }: GroupResource,
   outcome: Pick<Outcome, 'status'> & Partial<Outcome>,
+  until: Date | null,
 ): Promise<void> {
-  await noteOutcome(deps.db, group, key, { reason: null, message: null, ...outcome }, deps.clock());
+  const answered = until === null ? {} : { answered: until };
+  const whole = { reason: null, message: null, ...outcome, ...answered };
+  if (await noteOutcome(deps.db, group, key, whole, deps.clock())) return;
+  if (until !== null) await noteCallEnded(deps.db, group, key, until);
 }
 
 function takenOver(formerOwner: string | null) {

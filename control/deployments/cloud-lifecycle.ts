@@ -9,7 +9,7 @@ import type { Db } from '../../store/connection/database.ts';
 import { isCloudInUse } from '../../store/deployments/contexts.ts';
 import { appendAction } from '../../store/deployments/histories.ts';
 import { holdRecord } from '../../store/deployments/records.ts';
-import { terminateContext } from './end-context.ts';
+import { stopContext, terminateContext } from './end-context.ts';
 import { freezeCloud } from './instantiate.ts';
 import { addRecord, type GivenRecord, type RecordDependencies, recordNotFound, removeRecord } from './records.ts';
 import { standingOf } from './situation.ts';
@@ -35,16 +35,20 @@ export async function addCloud(
   });
 }
 
+/** States after a call; a stop leads to another one in each phase. */
 const STATE_AFTER: Readonly<Record<'instantiate' | 'terminate', GroupState>> = {
   instantiate: 'Instantiated',
   terminate: 'Terminated',
 };
 
-/** Instantiates or terminates a cloud: both are done at once, so there is nothing to stop. Throws `invalid_state`, `no_clusters`, `in_use`, `not_found`. */
+/**
+ * Instantiates, terminates or stops a cloud. At level 0 both phases are done at once, so a stop always finds nothing to stop.
+ * Throws `invalid_state`, `no_clusters`, `in_use`, `not_found`.
+ */
 export async function callCloud(
   deps: RecordDependencies,
   by: Acting,
-  call: 'instantiate' | 'terminate',
+  call: 'instantiate' | 'terminate' | 'stop',
   path: string,
 ): Promise<AcceptedCall> {
   return await deps.db.transaction().execute(async (trx) => {
@@ -54,12 +58,18 @@ export async function callCloud(
     checkCloudCall(call, context);
     const written = { actor: by.actor, now: deps.clock() };
     let named = instance ?? '';
-    if (call === 'instantiate') named = (await freezeCloud(trx, cloud, written)).id;
-    else {
-      await checkUnused(trx, path);
-      await terminateContext(trx, named, written.now);
+    let state: GroupState;
+    if (call === 'stop') {
+      await stopContext(trx, named, written.now);
+      state = context === 'Instantiating' ? 'InstantiateStopped' : 'TerminateStopped';
+    } else {
+      if (call === 'instantiate') named = (await freezeCloud(trx, cloud, written)).id;
+      else {
+        await checkUnused(trx, path);
+        await terminateContext(trx, named, written.now);
+      }
+      state = STATE_AFTER[call];
     }
-    const state = STATE_AFTER[call];
     await appendAction(trx, { owner: path, state, instance: named }, written);
     return { state, instance: named };
   });

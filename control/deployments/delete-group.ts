@@ -6,7 +6,6 @@ import { objectPath } from '../../domain/deployments/object-path.ts';
 import type { MemberCluster } from '../../domain/deployments/ports.ts';
 import { isDone } from '../../domain/deployments/resource-status.ts';
 import {
-  deleteWait,
   findHeir,
   type GroupResource,
   listGroupResources,
@@ -15,6 +14,7 @@ import {
   type Outcome,
   type PhaseGroup,
 } from '../../store/deployments/context-resources.ts';
+import { deleteWait } from '../../store/deployments/context-waits.ts';
 import { askMember } from './ask-member.ts';
 import {
   type Away,
@@ -26,6 +26,8 @@ import {
   reachMember,
   ruleOfContext,
   stillWanted,
+  waitForCalls,
+  waitForTurn,
 } from './group-work.ts';
 
 /** So often an object that changes under the deletion is read again. */
@@ -48,9 +50,12 @@ export async function deleteGroup(
   const resources = await listGroupResources(deps.db, group);
   const open = resources.filter(({ status }) => !isDone(status)).reverse();
   if (open.length === 0) return { is: 'ended' };
+  const calls = lastArrival(open);
+  if (calls !== null && calls > deps.clock()) return await waitForCalls(deps, group, calls);
   const rule = ruleOfContext(context, deps);
   const reached = await reachMember(deps, group, rule);
   if (!('member' in reached)) return goAway(deps, input, group, rule, { ...reached, hasMoved: false });
+  if (input.hasPlace === false) return waitForTurn(group, rule);
   let hasMoved = false;
   for (const resource of open) {
     signal.throwIfAborted();
@@ -61,6 +66,15 @@ export async function deleteGroup(
   }
   await deleteWait(deps.db, group);
   return { is: 'ended' };
+}
+
+/**
+ * Returns the time by which each apply that was sent has arrived, or never does; null: none is on its way. A worker that Temporal has given up may
+ * still wait for its call.
+ */
+function lastArrival(resources: readonly GroupResource[]): Date | null {
+  const times = resources.flatMap(({ call_until, stray_until }) => [call_until, stray_until]);
+  return times.reduce((last, time) => (time !== null && (last === null || time > last) ? time : last), null);
 }
 
 interface Work {

@@ -9,14 +9,8 @@ import { ruleOf } from '../../domain/deployments/retry-rule.ts';
 import { isMusterError, musterError } from '../../domain/errors.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { findCluster, findKubeconfig } from '../../store/deployments/clusters.ts';
-import {
-  deleteWait,
-  findWait,
-  type GroupResource,
-  noteOpen,
-  type PhaseGroup,
-  putWait,
-} from '../../store/deployments/context-resources.ts';
+import { type GroupResource, noteOpen, type PhaseGroup } from '../../store/deployments/context-resources.ts';
+import { deleteWait, findWait, putWait } from '../../store/deployments/context-waits.ts';
 import { type ContextRow, findContext } from '../../store/deployments/contexts.ts';
 import type { Seal } from '../sealing/seal.ts';
 import { placeOf } from './cluster-seal.ts';
@@ -32,6 +26,8 @@ export interface GroupDependencies {
   retry: RetryRule;
   /** How long an object may be seen being deleted before its apply is given up, ms. */
   deletionWaitMs: number;
+  /** Time limit of each call to a cluster, ms. */
+  callMs: number;
   clock(): Date;
 }
 
@@ -41,12 +37,23 @@ export interface GroupInput {
   cluster: string;
   app: string;
   waits: number;
+  /** False: the cluster holds no place among those at work, so nothing is done there; it is only asked whether it is back. */
+  hasPlace?: boolean | undefined;
 }
 
 /** `ended`: nothing is left to do in this phase. `away`: again after a wait, or when the cluster is heard of. */
 export type GroupAnswer =
   | { is: 'ended' }
-  | { is: 'away'; waitMs: number; reason: string; message: string; hasMoved: boolean; counts: boolean };
+  | {
+      is: 'away';
+      waitMs: number;
+      reason: string;
+      message: string;
+      hasMoved: boolean;
+      counts: boolean;
+      /** The cluster answers, and waits for a place among those at work. */
+      isBack?: true;
+    };
 
 /** Why a group stops for now. */
 export interface Away {
@@ -85,15 +92,17 @@ export async function reachMember(
   const wait = await findWait(deps.db, group);
   if (wait !== null) {
     const now = deps.clock();
-    const early = wait.notBefore.getTime() - now.getTime();
-    if (early > 0) return { ...TOLD_TO_WAIT, retryAfter: early / 1000, counts: false };
+    const pause = wait.notBefore.getTime() - now.getTime();
+    if (pause > 0) return { ...TOLD_TO_WAIT, retryAfter: pause / 1000, counts: false };
     const probed = await findCluster(deps.db, group);
     // What the prober heard since the wait began counts here too: the cluster is not asked by each group that waits.
-    if (probed !== null && (probed.probed_at?.getTime() ?? 0) > wait.since.getTime()) {
-      const { is_answering, reason, message } = probed;
-      if (!is_answering) return { reason: reason ?? 'Unreachable', message: message ?? '', ...AGAIN };
-      isHeard = true;
-    }
+    const isNew = probed !== null && (probed.probed_at?.getTime() ?? 0) > wait.since.getTime();
+    isHeard = isNew && probed.is_answering;
+    const why = { reason: probed?.reason ?? 'Unreachable', message: probed?.message ?? '' };
+    const left = wait.since.getTime() + wait.retryMs - now.getTime();
+    // Woken for another reason: a wait that is not over is no retry.
+    if (!isHeard && left > EARLY_MS) return { ...why, retryAfter: left / 1000, counts: false };
+    if (isNew && !isHeard) return { ...why, ...AGAIN };
   }
   const stored = await findKubeconfig(deps.db, group);
   if (stored === null) return { reason: 'NotFound', message: 'the cluster is not registered', ...AGAIN };
@@ -116,6 +125,8 @@ export async function reachMember(
   }
 }
 
+/** A timer may fire so much before its time by the clock of this machine, ms. */
+const EARLY_MS = 100;
 const AGAIN = { retryAfter: null, counts: true } as const;
 const TOLD_TO_WAIT = { reason: 'TooManyRequests', message: 'the cluster asked for a pause' } as const;
 
@@ -142,7 +153,7 @@ export async function goAway(
     const notBefore = new Date(now.getTime() + pause);
     await putWait(deps.db, group, { since: now, notBefore, retryMs: ms });
   }
-  return { is: 'away', waitMs: Math.max(ms, pause), reason, message, hasMoved, counts };
+  return { is: 'away', waitMs: counts ? Math.max(ms, pause) : pause, reason, message, hasMoved, counts };
 }
 
 /** Puts a group on record as waiting for an object that is still being deleted. It has a limit of its own. */
@@ -156,6 +167,30 @@ export async function waitForDeletion(
   const waitMs = rule.firstSeconds * 1000;
   await putWait(deps.db, group, { since: now, notBefore: now, retryMs: waitMs });
   return { is: 'away', waitMs, reason: 'BeingDeleted', message, hasMoved: true, counts: false };
+}
+
+/** Time between two looks whether a cluster serves a new kind, ms. */
+const SERVED_MS = 500;
+
+/** Returns that a group waits until its cluster serves a kind that was defined a moment ago. */
+export function waitForKind(message: string): GroupAnswer {
+  return { is: 'away', waitMs: SERVED_MS, reason: 'Waiting', message, hasMoved: true, counts: false };
+}
+
+/** Returns that a cluster is back and waits for its turn: others are at work. */
+export function waitForTurn({ provider, cluster }: PhaseGroup, rule: RetryRule): GroupAnswer {
+  const message = `${provider}+${cluster} answers, and waits for its turn`;
+  const waitMs = rule.maxSeconds * 1000;
+  return { is: 'away', waitMs, reason: 'Waiting', message, hasMoved: false, counts: false, isBack: true };
+}
+
+/** Puts a group on record as waiting for an apply that may still arrive: what it makes would be left behind. */
+export async function waitForCalls(deps: GroupDependencies, group: PhaseGroup, until: Date): Promise<GroupAnswer> {
+  const now = deps.clock();
+  const message = `an apply that was sent before may still arrive until ${until.toISOString()}`;
+  await noteOpen(deps.db, group, { status: 'Pending', reason: 'Waiting', message }, now);
+  const waitMs = until.getTime() - now.getTime();
+  return { is: 'away', waitMs, reason: 'Waiting', message, hasMoved: false, counts: false };
 }
 
 /** Returns the rule of retries of an AppContext. */

@@ -6,7 +6,7 @@ import { isMusterError } from '../../domain/errors.ts';
 import { messageOf } from '../../domain/text/message-of.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { type DueCluster, noteProbe, type ProbeNote, takeDueClusters } from '../../store/deployments/cluster-probes.ts';
-import { listWaitsFor } from '../../store/deployments/context-resources.ts';
+import { listWaitsFor } from '../../store/deployments/context-waits.ts';
 import type { Seal } from '../sealing/seal.ts';
 import { placeOf } from './cluster-seal.ts';
 import type { Waiting } from './wake-waiting.ts';

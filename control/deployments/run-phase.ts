@@ -2,14 +2,17 @@
 import { changeContext, type Phase, stateAfter } from '../../domain/deployments/context-state.ts';
 import { clusterName } from '../../domain/deployments/naming.ts';
 import type { Db } from '../../store/connection/database.ts';
-import { deleteWaits, failOpen } from '../../store/deployments/context-resources.ts';
+import { failOpen } from '../../store/deployments/context-resources.ts';
+import { deleteWaits } from '../../store/deployments/context-waits.ts';
 import {
   beginDeletion,
   countStatuses,
   holdContext,
   listOpenGroups,
+  noteBegin,
   writeContext,
 } from '../../store/deployments/contexts.ts';
+import { isPaused } from '../../store/deployments/wanted-contexts.ts';
 
 export interface PhaseDependencies {
   db: Db;
@@ -22,13 +25,19 @@ export interface PhaseToRun {
   clusters: { cluster: string; apps: string[] }[];
 }
 
-/** Returns the phase that is wanted, with what is left to do in it; null where nothing is wanted. */
+/**
+ * Returns the phase that is wanted, with what is left to do in it; null where nothing is wanted, and where a phase that has not begun may not
+ * begin: Temporal is told again when it may.
+ */
 export async function beginPhase({ db, clock }: PhaseDependencies, id: string): Promise<PhaseToRun | null> {
   return await db.transaction().execute(async (trx) => {
     const context = await holdContext(trx, id);
     if (context === null || context.wanted === null) return null;
+    // What is given up begins nothing.
+    const isNew = context.phase_began_at === null && !context.is_stopped;
+    if (isNew && (await isPaused(trx))) return null;
+    const now = clock();
     if (context.state === 'PreTerminate') {
-      const now = clock();
       await beginDeletion(trx, id, now);
       await writeContext(
         trx,
@@ -37,6 +46,7 @@ export async function beginPhase({ db, clock }: PhaseDependencies, id: string): 
         now,
       );
     }
+    await noteBegin(trx, id, now);
     const byCluster = new Map<string, string[]>();
     for (const { app, ...ref } of await listOpenGroups(trx, id)) {
       const name = clusterName(ref);

@@ -16,5 +16,7 @@ export const GroupRefSchema = PhaseRefSchema.extend({
   app: z.string().min(1).max(128),
   /** Waits of this group that have passed without a success. */
   waits: z.int().min(0),
+  /** False: the cluster holds no place among those at work. */
+  hasPlace: z.boolean().optional(),
 });
 export type GroupRef = z.infer<typeof GroupRefSchema>;

@@ -40,6 +40,14 @@ const UNKNOWN_FIELD = /typed patch object/;
 const SHOWN_MAX = 1024;
 const NAMESPACE_TERMINATING = 'NamespaceTerminating';
 
+/** Answers of what stands in front of the API server, or of a server that gave up waiting for its own work. */
+const STILL_AT_WORK = [502, 504];
+
+/** Whether nothing of a call is on its way any more. Without an answer, and behind these ones, it may still be carried out. */
+export function hasEnded(answer: ClusterAnswer | NoAnswer): boolean {
+  return !('noAnswer' in answer) && !STILL_AT_WORK.includes(answer.httpStatus);
+}
+
 /** Returns what an answer means. `isSecret`: only the reason is kept, since messages may quote what was sent. */
 export function classOf(call: ClusterCall, answer: ClusterAnswer | NoAnswer, isSecret: boolean): AnswerClass {
   if ('noAnswer' in answer) {

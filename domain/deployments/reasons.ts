@@ -4,6 +4,8 @@ export const REASONS = {
   Skipped: 'This cluster was given up in this phase.',
   RetriesExceeded: 'The cluster could not be reached in all retries that are allowed.',
   Unauthorized: 'The cluster did not take the credential.',
+  CredentialUnreadable: 'The sealed kubeconfig of the cluster does not open with the key of this installation.',
+  SecretUnreadable: 'The sealed values of this Secret do not open with the key of this installation.',
   AddressNotAllowed: 'The address of the cluster is not one that Muster may connect to.',
   BeingDeleted: 'The object, or its namespace, is still being deleted.',
   TakenOver: 'The object belonged to another AppContext and belongs to this one now.',

@@ -1,4 +1,5 @@
 /** Rows of the resources of an AppContext: what the work of a phase reads and writes. */
+import { sql } from 'kysely';
 import type { Phase } from '../../domain/deployments/context-state.ts';
 import type { Finding } from '../../domain/deployments/finding.ts';
 import type { ClusterRef } from '../../domain/deployments/naming.ts';
@@ -26,6 +27,7 @@ export async function listGroupResources(db: Db, { context, app, provider, clust
       join.onRef('m.context', '=', 'r.context').onRef('m.app', '=', 'r.app').onRef('m.key', '=', 'r.key'),
     )
     .select(['r.key', 'r.status', 'r.attempted', 'r.finding', 'r.former_owner', 'r.releasing', 'r.waits_since'])
+    .select(['r.call_until', 'r.stray_until', 'r.changed_at'])
     .select(['m.api_group as group', 'm.version', 'm.kind', 'm.namespace', 'm.name'])
     .select(['m.manifest', 'm.seal_id', 'm.sealed'])
     .where('r.context', '=', context)
@@ -37,22 +39,58 @@ export async function listGroupResources(db: Db, { context, app, provider, clust
 }
 export type GroupResource = Awaited<ReturnType<typeof listGroupResources>>[number];
 
+export interface Attempt {
+  finding: Finding;
+  formerOwner: string | null;
+  /** Namespace of the object; empty: its kind has none. */
+  within: string;
+  /** The apply has arrived by then, or never does. */
+  until: Date;
+  /** The same of a former apply of this try, whose end was seen; null: there was none. */
+  ended: Date | null;
+}
+
 /**
- * Commits, before the call, whose the object is and that an apply is about to be sent. Returns false when it is not wanted any more.
+ * Commits, before the call, whose the object is and that an apply is about to be sent. An earlier one whose end nobody saw may still arrive: its
+ * time is kept. Returns false when it is not wanted any more.
  */
 export async function noteAttempt(
   db: Db,
   group: PhaseGroup,
   key: string,
-  { finding, formerOwner }: { finding: Finding; formerOwner: string | null },
+  { finding, formerOwner, within, until, ended }: Attempt,
 ): Promise<boolean> {
   const noted = await ofGroup(db, group, { evenStopped: false })
-    .set({ attempted: true, finding, former_owner: formerOwner, waits_since: null })
+    .set({
+      ...{ attempted: true, finding, former_owner: formerOwner, waits_since: null },
+      ...{ sent_namespace: within, call_until: until },
+      stray_until: sql<Date | null>`case when call_until = ${ended}::timestamptz then stray_until
+        else greatest(stray_until, call_until) end`,
+    })
     .where('key', '=', key)
     .where('status', 'in', OPEN)
     .returning('key')
     .executeTakeFirst();
   return noted !== undefined;
+}
+
+/** Commits that an apply has had an answer, whatever is wanted by now. */
+export async function noteCallEnded(
+  db: Db,
+  { context, app, provider, cluster }: GroupKey,
+  key: string,
+  until: Date,
+): Promise<void> {
+  await db
+    .updateTable('context_resources')
+    .set({ call_until: null })
+    .where('context', '=', context)
+    .where('app', '=', app)
+    .where('provider', '=', provider)
+    .where('cluster', '=', cluster)
+    .where('key', '=', key)
+    .where('call_until', '=', until)
+    .execute();
 }
 
 /** Commits, before the call, that an object is about to be given up: afterwards its label does not tell any more. */
@@ -88,21 +126,37 @@ export interface Outcome {
   resourceVersion?: string;
   /** The object, or its namespace, is seen being deleted since then. */
   waitsSince?: Date | null;
+  /** Time of the apply that this is the answer to. */
+  answered?: Date;
 }
 
-/** Writes what became of a resource. Nothing is written over a resource that is done in this phase. */
-export async function noteOutcome(db: Db, group: PhaseGroup, key: string, outcome: Outcome, now: Date): Promise<void> {
-  const { status, reason, message, uid, resourceVersion, waitsSince } = outcome;
-  await ofGroup(db, group)
+/**
+ * Writes what became of a resource. Nothing is written over a resource that is done in this phase, or when another phase is wanted by now.
+ * Returns whether it was written.
+ */
+export async function noteOutcome(
+  db: Db,
+  group: PhaseGroup,
+  key: string,
+  outcome: Outcome,
+  now: Date,
+): Promise<boolean> {
+  const { status, reason, message, uid, resourceVersion, waitsSince, answered } = outcome;
+  const written = await ofGroup(db, group)
     .set(({ eb }) => ({
       ...{ status, reason, message, changed_at: now, attempts: eb('attempts', '+', 1) },
       ...(uid === undefined ? {} : { uid }),
       ...(resourceVersion === undefined ? {} : { resource_version: resourceVersion }),
       ...(waitsSince === undefined ? {} : { waits_since: waitsSince }),
+      ...(answered === undefined
+        ? {}
+        : { call_until: sql<Date | null>`case when call_until <> ${answered}::timestamptz then call_until end` }),
     }))
     .where('key', '=', key)
     .where('status', 'in', OPEN)
-    .execute();
+    .returning('key')
+    .executeTakeFirst();
+  return written !== undefined;
 }
 
 /** Writes a status on all resources of a group that are not done. */
@@ -177,76 +231,4 @@ function ownersOf(db: Db, { group, kind, name }: Pick<GroupResource, 'group' | '
     .where('m.api_group', '=', group)
     .where('m.kind', '=', kind)
     .where('m.name', '=', name);
-}
-
-export interface Wait {
-  since: Date;
-  notBefore: Date;
-  retryMs: number;
-}
-
-/** Puts a group on record as waiting, and has its cluster probed as soon as the wait asks for it. */
-export async function putWait(db: Db, group: PhaseGroup, { since, notBefore, retryMs }: Wait): Promise<void> {
-  const { provider, cluster, phase } = group;
-  const row = { phase, since, not_before: notBefore, retry_ms: retryMs };
-  const due = new Date(since.getTime() + retryMs);
-  await db.transaction().execute(async (trx) => {
-    await trx
-      .insertInto('context_waits')
-      .values({ ...group, ...row })
-      .onConflict((conflict) => conflict.columns(['context', 'app', 'provider', 'cluster']).doUpdateSet(row))
-      .execute();
-    await trx
-      .updateTable('member_cluster_probes')
-      .set({ due_at: due })
-      .where('provider', '=', provider)
-      .where('name', '=', cluster)
-      .where('due_at', '>', due)
-      .execute();
-  });
-}
-
-export async function deleteWait(db: Db, { context, app, provider, cluster }: GroupKey): Promise<void> {
-  await db
-    .deleteFrom('context_waits')
-    .where('context', '=', context)
-    .where('app', '=', app)
-    .where('provider', '=', provider)
-    .where('cluster', '=', cluster)
-    .execute();
-}
-
-/** Nothing of an AppContext waits any more. */
-export async function deleteWaits(trx: Db, context: string): Promise<void> {
-  await trx.deleteFrom('context_waits').where('context', '=', context).execute();
-}
-
-/** Returns the wait of a group in this phase; null where it does not wait. */
-export async function findWait(db: Db, { context, app, provider, cluster, phase }: PhaseGroup): Promise<Wait | null> {
-  const row = await db
-    .selectFrom('context_waits')
-    .select(['since', 'not_before', 'retry_ms'])
-    .where('phase', '=', phase)
-    .where('context', '=', context)
-    .where('app', '=', app)
-    .where('provider', '=', provider)
-    .where('cluster', '=', cluster)
-    .executeTakeFirst();
-  if (row === undefined) return null;
-  return { since: row.since, notBefore: row.not_before, retryMs: Number(row.retry_ms) };
-}
-
-/** Returns what waits for a cluster: the AppContexts with their phases, and the shortest time between two probes. */
-export async function listWaitsFor(
-  db: Db,
-  { provider, cluster }: ClusterRef,
-): Promise<{ context: string; phase: Phase; retryMs: number }[]> {
-  const rows = await db
-    .selectFrom('context_waits')
-    .select(({ fn }) => ['context', 'phase', fn.min<string>('retry_ms').as('retry_ms')])
-    .where('provider', '=', provider)
-    .where('cluster', '=', cluster)
-    .groupBy(['context', 'phase'])
-    .execute();
-  return rows.map(({ context, phase, retry_ms }) => ({ context, phase, retryMs: Number(retry_ms) }));
 }

@@ -11,12 +11,14 @@ export interface ContextRow {
   owner: string;
   state: ContextState;
   wanted: Phase | null;
+  /** Begin of the phase that is wanted; null: it has not begun. */
+  phase_began_at: Date | null;
   is_stopped: boolean;
   namespace: string;
   settings: GroupSettings;
 }
 
-const SHOWN = ['id', 'owner', 'state', 'wanted', 'is_stopped', 'namespace', 'settings'] as const;
+const SHOWN = ['id', 'owner', 'state', 'wanted', 'phase_began_at', 'is_stopped', 'namespace', 'settings'] as const;
 /** States in which nothing more is tried. */
 const ENDED: readonly ContextState[] = ['Terminated', 'TerminateFailed'];
 
@@ -71,7 +73,7 @@ export interface ContextChange {
   isStopped: boolean;
 }
 
-/** Writes how an AppContext that is held stands. */
+/** Writes how an AppContext that is held stands. What is wanted anew has not begun. */
 export async function writeContext(
   trx: Db,
   id: string,
@@ -80,7 +82,11 @@ export async function writeContext(
 ): Promise<void> {
   await trx
     .updateTable('deployment_contexts')
-    .set({ state, wanted, is_stopped: isStopped, changed_at: now, ...(wanted === null ? {} : { wanted_at: now }) })
+    .set({
+      ...{ state, wanted, is_stopped: isStopped, changed_at: now },
+      phase_began_at: sql`case when wanted = ${wanted}::text then phase_began_at end`,
+      ...(wanted === null ? {} : { wanted_at: now }),
+    })
     .where('id', '=', id)
     .execute();
 }
@@ -131,15 +137,12 @@ export async function listOpenGroups(db: Db, id: string): Promise<(ClusterRef & 
     .execute();
 }
 
-/** Returns AppContexts that want a phase since before a time. */
-export async function listWanted(db: Db, before: Date, limit: number): Promise<string[]> {
-  const rows = await db
-    .selectFrom('deployment_contexts')
-    .select('id')
-    .where('wanted', 'is not', null)
-    .where('wanted_at', '<', before)
-    .orderBy('wanted_at')
-    .limit(limit)
+/** Notes that the phase that is wanted has begun, of an AppContext that is held. */
+export async function noteBegin(trx: Db, id: string, now: Date): Promise<void> {
+  await trx
+    .updateTable('deployment_contexts')
+    .set({ phase_began_at: now })
+    .where('id', '=', id)
+    .where('phase_began_at', 'is', null)
     .execute();
-  return rows.map(({ id }) => id);
 }

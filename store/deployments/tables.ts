@@ -114,8 +114,16 @@ export interface DeploymentContextsTable {
   settings: Json<GroupSettings>;
   created_at: Time;
   wanted_at: Time;
+  /** Begin of the phase that is wanted; null: it has not begun. */
+  phase_began_at: OptionalTime;
   changed_at: Time;
   actor: string | null;
+}
+
+/** The one row that says since when no new phase begins; null: they begin. */
+export interface DeploymentPauseTable {
+  single: Generated<boolean>;
+  paused_at: OptionalTime;
 }
 
 export interface DeploymentActionsTable {
@@ -163,6 +171,12 @@ export interface ContextResourcesTable {
   resource_version: string | null;
   /** Since when the object, or its namespace, is seen being deleted. */
   waits_since: OptionalTime;
+  /** Namespace that the object was sent to; empty: its kind has none; null: nothing was sent. */
+  sent_namespace: string | null;
+  /** An apply is on its way until then at the latest; null: none is. */
+  call_until: OptionalTime;
+  /** The same of former applies whose end nobody has seen. */
+  stray_until: OptionalTime;
   reason: string | null;
   message: string | null;
   attempts: Generated<number>;
@@ -192,6 +206,7 @@ export interface DeploymentTables {
   placement_files: PlacementFilesTable;
   app_manifests: AppManifestsTable;
   deployment_contexts: DeploymentContextsTable;
+  deployment_pause: DeploymentPauseTable;
   deployment_actions: DeploymentActionsTable;
   context_manifests: ContextManifestsTable;
   context_groups: ContextGroupsTable;

@@ -9,7 +9,7 @@ import { startTestWorker } from '../support/stack/session-bench.ts';
 import { temporalMissing } from '../support/temporal/temporal-binary.ts';
 import { openDevServer, type TestServer, workflowBundle } from '../support/temporal/workflow-environment.ts';
 
-const away = (waitMs: number): GroupAnswer => ({
+const away = (waitMs: number): Extract<GroupAnswer, { is: 'away' }> => ({
   ...{ is: 'away', waitMs, reason: 'Unreachable', message: 'connect ECONNREFUSED', hasMoved: false, counts: true },
 });
 const onClusters = (phase: PhaseToRun['phase'], ...names: string[]): PhaseToRun => ({
@@ -80,6 +80,70 @@ describeNeeding(temporalMissing(), 'the work of an AppContext', () => {
     await eventually('the others are done', () => reached.includes('lab+c store'));
     await server.environment.client.workflow.getHandle(contextWorkflowId(context)).signal(wakeContext);
     await handle.result();
+    await stop();
+  }, 30_000);
+
+  test('lets a cluster that is back work only when it has a place again', async () => {
+    const phases: (PhaseToRun | null)[] = [{ ...onClusters('apply', 'lab+a', 'lab+b'), parallel: 1 }];
+    const leave = Promise.withResolvers<void>();
+    const seen: string[] = [];
+    /** Clusters at work with a place. */
+    const inside = new Set<string>();
+    let most = 0;
+    const back: GroupAnswer = { ...away(60_000), reason: 'Waiting', counts: false, isBack: true };
+    const { context, handle, stop } = await start({
+      beginPhase: async () => phases.shift() ?? null,
+      applyGroup: async ({ cluster, app, hasPlace }) => {
+        if (app === 'store') return { is: 'ended' };
+        const isFirst = seen.every((entry) => !entry.startsWith(cluster));
+        seen.push(`${cluster} ${hasPlace === false ? 'asked' : 'at work'}`);
+        if (cluster === 'lab+a' && isFirst) return away(3_600_000);
+        if (hasPlace === false) return back;
+        inside.add(cluster);
+        most = Math.max(most, inside.size);
+        if (cluster === 'lab+b') await leave.promise;
+        inside.delete(cluster);
+        return { is: 'ended' };
+      },
+    });
+    await eventually('b has the place of a', () => seen.includes('lab+b at work'));
+    const child = server.environment.client.workflow.getHandle(clusterWorkflowId(context, 'apply', 'lab+a'));
+    await child.signal(lookAgain);
+    await eventually('a is back', () => seen.includes('lab+a asked'));
+    expect(seen).toEqual(['lab+a at work', 'lab+b at work', 'lab+a asked']);
+    leave.resolve();
+    await handle.result();
+    expect([seen.at(-1), most]).toEqual(['lab+a at work', 1]);
+    await stop();
+  }, 30_000);
+
+  test('ends a cluster that waits for a place when the phase is given up', async () => {
+    const phases: (PhaseToRun | null)[] = [{ ...onClusters('apply', 'lab+a', 'lab+b'), parallel: 1 }];
+    const leave = Promise.withResolvers<void>();
+    const calls = new Map<string, number>();
+    let isStopped = false;
+    const { context, handle, finished, stop } = await start({
+      beginPhase: async () => phases.shift() ?? null,
+      applyGroup: async ({ cluster, hasPlace }) => {
+        calls.set(cluster, (calls.get(cluster) ?? 0) + 1);
+        if (isStopped) return { is: 'ended' };
+        if (cluster === 'lab+a') {
+          return hasPlace === false ? { ...away(60_000), counts: false, isBack: true } : away(3_600_000);
+        }
+        await leave.promise;
+        return { is: 'ended' };
+      },
+    });
+    await eventually('b has the place of a', () => (calls.get('lab+b') ?? 0) === 2);
+    const child = server.environment.client.workflow.getHandle(clusterWorkflowId(context, 'apply', 'lab+a'));
+    await child.signal(lookAgain);
+    await eventually('a waits for its turn', () => (calls.get('lab+a') ?? 0) === 4);
+    isStopped = true;
+    await handle.signal(wakeContext);
+    await child.result();
+    leave.resolve();
+    await handle.result();
+    expect(finished).toEqual(['apply']);
     await stop();
   }, 30_000);
 

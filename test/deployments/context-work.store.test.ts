@@ -1,85 +1,23 @@
 /** The work of an AppContext on its rows, with clusters in memory; the rows are made over REST. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { applyGroup } from '../../control/deployments/apply-group.ts';
-import { openClusterSeal, openContentSeals } from '../../control/deployments/cluster-seal.ts';
-import { deleteGroup } from '../../control/deployments/delete-group.ts';
-import type { GroupAnswer, GroupDependencies } from '../../control/deployments/group-work.ts';
-import { beginPhase, finishPhase } from '../../control/deployments/run-phase.ts';
-import { openAddresses } from '../../drivers/member-clusters/addresses.ts';
-import { openKubeconfigs } from '../../drivers/member-clusters/kubeconfig.ts';
-import { createTestApi, type TestApi } from '../support/stack/test-api.ts';
-import { AWAY, type FakeMember, fakeMember, refusal } from './fake-member.ts';
-import { type Made, makeDeployment, SECRET_MANIFEST, type Wanted } from './placement-fixtures.ts';
+import { describe, expect, test } from '@jest/globals';
+import { contextBenchOfBlock } from './context-bench.ts';
+import { AWAY, refusal } from './fake-member.ts';
+import { SECRET_MANIFEST } from './placement-fixtures.ts';
 
 const SERVICE = '/api/v1/namespaces/default/services/agent';
 const CONFIG = '/api/v1/namespaces/default/configmaps/cfg';
-const never = new AbortController().signal;
-let api: TestApi;
-let member: FakeMember;
-let deps: GroupDependencies;
-let count = 0;
-
-beforeAll(async () => {
-  api = await createTestApi();
-});
-afterAll(() => api.close());
-beforeEach(() => {
-  member = fakeMember();
-  deps = {
-    db: api.database.db,
-    clusterSeal: openClusterSeal(api.database.db, api.deps.secrets),
-    manifestSeal: openContentSeals(api.database.db, api.deps.secrets).manifestSeal,
-    readKubeconfig: openKubeconfigs(openAddresses({ allowLoopback: true, networks: [], own: [] })),
-    memberClusters: member,
-    retry: { firstSeconds: 2, backoff: 1, maxSeconds: 60, maxRetries: null },
-    deletionWaitMs: 300_000,
-    clock: () => api.now.value,
-  };
-});
-
-const later = (seconds: number) => {
-  api.now.value = new Date(api.now.value.getTime() + seconds * 1000);
-};
-
-interface Running extends Made {
-  id: string;
-}
-
-const post = async (url: string) => {
-  const answer = await api.call('POST', url);
-  if (answer.status >= 300) throw new Error(JSON.stringify(answer.body));
-  return answer.body;
-};
-
-async function instantiated(wanted: Wanted = {}): Promise<Running> {
-  const made = await makeDeployment(api.call, `w-${++count}`, wanted);
-  await post(`${made.group}/approve`);
-  return { ...made, id: (await post(`${made.group}/instantiate`)).instance };
-}
-
-/** Runs what is wanted, each group once; returns what the groups say. */
-async function round({ id }: Running, waits = 0): Promise<GroupAnswer[]> {
-  const phase = await beginPhase(deps, id);
-  if (phase === null) return [];
-  const answers: GroupAnswer[] = [];
-  const work = phase.phase === 'apply' ? applyGroup : deleteGroup;
-  for (const { cluster, apps } of phase.clusters)
-    for (const app of apps)
-      answers.push(await work(deps, { context: id, phase: phase.phase, cluster, app, waits }, never));
-  if (answers.every(({ is }) => is === 'ended')) await finishPhase(deps, id, phase.phase);
-  return answers;
-}
-
-const status = async ({ group }: Made) => {
-  const { body } = await api.call('GET', `${group}/status?output=summary`);
-  return { status: body.status, ...body['rsync-status'] };
-};
-const reasons = async ({ id }: Running) =>
-  Object.fromEntries(
-    (await api.database.db.selectFrom('context_resources').selectAll().where('context', '=', id).execute()).map(
-      ({ key, status: word, reason }) => [key, reason === null ? word : `${word} ${reason}`],
-    ),
-  );
+const DEFINITION = `
+apiVersion: example.com/v1
+kind: Thing
+metadata: {name: one}
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: things.example.com}
+spec: {group: example.com}
+`;
+const bench = contextBenchOfBlock('w');
+const { later, post, instantiated, round, status, reasons } = bench;
 
 describe('apply', () => {
   test('sends each resource once, in order, with our label and the namespace of the cloud', async () => {
@@ -87,22 +25,22 @@ describe('apply', () => {
     await round(run);
     expect(await status(run)).toEqual({ status: 'Instantiated', Applied: 2 });
     const paths = [CONFIG, SERVICE].map((path) => path.replace('default', 'obs'));
-    expect(member.calls).toEqual(paths.flatMap((path) => [`read ${path}`, `apply ${path}`]));
-    expect(member.objects.get(paths[0] ?? '')?.label).toBe(`${run.id}-agent`);
+    expect(bench.member.calls).toEqual(paths.flatMap((path) => [`read ${path}`, `apply ${path}`]));
+    expect(bench.member.objects.get(paths[0] ?? '')?.label).toBe(`${run.id}-agent`);
     expect(await round(run)).toEqual([]);
   });
 
   test('sends the values of Secrets that the rows do not show', async () => {
     const run = await instantiated({ apps: { keys: SECRET_MANIFEST } });
     await round(run);
-    expect(member.applied.get('/api/v1/namespaces/default/secrets/keys')).toMatchObject({
+    expect(bench.member.applied.get('/api/v1/namespaces/default/secrets/keys')).toMatchObject({
       stringData: { password: 'hunter7' },
     });
   });
 
   test('stops a group at a refusal: what comes behind stays Pending', async () => {
     const run = await instantiated();
-    member.fault = (call, path) => (call === 'apply' && path === CONFIG ? refusal(422, 'Invalid') : undefined);
+    bench.member.fault = (call, path) => (call === 'apply' && path === CONFIG ? refusal(422, 'Invalid') : undefined);
     await round(run);
     expect(await status(run)).toEqual({ status: 'InstantiateFailed', Failed: 1, Pending: 1 });
     expect(await reasons(run)).toEqual({ 'cfg+ConfigMap': 'Failed Invalid', 'agent+Service': 'Pending' });
@@ -110,50 +48,75 @@ describe('apply', () => {
     await round(run);
     expect(await status(run)).toEqual({ status: 'Terminated', Deleted: 2 });
     // Nothing was sent of the Service, so nothing is asked of it.
-    expect(member.calls.filter((call) => call.includes('services'))).toEqual([]);
+    expect(bench.member.calls.filter((call) => call.includes('services'))).toEqual([]);
   });
 
   test('goes on with the first resource that is not applied when the cluster is back', async () => {
     const run = await instantiated();
-    member.fault = (call, path) => (call === 'apply' && path === SERVICE ? AWAY : undefined);
+    bench.member.fault = (call, path) => (call === 'apply' && path === SERVICE ? AWAY : undefined);
     expect(await round(run)).toMatchObject([{ is: 'away', reason: 'Unreachable', hasMoved: true, counts: true }]);
     expect(await reasons(run)).toEqual({ 'cfg+ConfigMap': 'Applied', 'agent+Service': 'Retrying Unreachable' });
-    member.fault = () => undefined;
+    bench.member.fault = () => undefined;
     later(2);
     await round(run);
     expect(await status(run)).toEqual({ status: 'Instantiated', Applied: 2 });
-    expect(member.calls.filter((call) => call === `apply ${CONFIG}`)).toHaveLength(1);
+    expect(bench.member.calls.filter((call) => call === `apply ${CONFIG}`)).toHaveLength(1);
   });
 
   test('waits as long as the cluster asks, and sends nothing before', async () => {
     const run = await instantiated();
-    member.fault = (call) => (call === 'apply' ? refusal(429, 'TooManyRequests', 30) : undefined);
+    bench.member.fault = (call) => (call === 'apply' ? refusal(429, 'TooManyRequests', 30) : undefined);
     expect(await round(run)).toMatchObject([{ is: 'away', waitMs: 30_000 }]);
-    member.fault = () => undefined;
-    const sent = member.calls.length;
+    bench.member.fault = () => undefined;
+    const sent = bench.member.calls.length;
     later(5);
     expect(await round(run)).toMatchObject([{ is: 'away', counts: false, waitMs: 25_000 }]);
-    expect(member.calls).toHaveLength(sent);
+    expect(bench.member.calls).toHaveLength(sent);
     later(25);
     await round(run);
     expect(await status(run)).toEqual({ status: 'Instantiated', Applied: 2 });
   });
 
+  test('waits until the cluster serves a kind that the same app defines, and not for ever', async () => {
+    const apps = { store: DEFINITION };
+    const run = await instantiated({ apps });
+    let isServed = false;
+    bench.member.fault = (call, what) =>
+      call === 'kind' && what === 'Thing' && !isServed ? refusal(404, 'NotFound') : undefined;
+    expect(await round(run)).toMatchObject([{ is: 'away', reason: 'Waiting', hasMoved: true, counts: false }]);
+    expect(await reasons(run)).toMatchObject({ 'one+Thing': 'Pending Waiting' });
+    isServed = true;
+    await round(run);
+    expect(await status(run)).toEqual({ status: 'Instantiated', Applied: 2 });
+    isServed = false;
+    const late = await instantiated({ apps });
+    await round(late);
+    later(30);
+    await round(late);
+    expect(await reasons(late)).toMatchObject({ 'one+Thing': 'Failed NotFound' });
+  });
+
   test('is given up when its retries are used up, and not before', async () => {
     const run = await instantiated({ muster: { maxRetries: 3, retrySeconds: 2 } });
-    member.fault = () => AWAY;
-    for (const waits of [0, 1, 2, 3]) expect(await round(run, waits)).toMatchObject([{ is: 'away', waitMs: 2_000 }]);
-    expect(await round(run, 4)).toEqual([{ is: 'ended' }]);
+    bench.member.fault = () => AWAY;
+    for (const waits of [0, 1, 2, 3]) {
+      expect(await round(run, { waits })).toMatchObject([{ is: 'away', waitMs: 2_000, counts: true }]);
+      later(1);
+      // Woken before its time: that is no retry.
+      expect(await round(run, { waits })).toMatchObject([{ is: 'away', waitMs: 1_000, counts: false }]);
+      later(1);
+    }
+    expect(await round(run, { waits: 4 })).toEqual([{ is: 'ended' }]);
     expect(await status(run)).toEqual({ status: 'InstantiateFailed', Failed: 2 });
     expect(await reasons(run)).toMatchObject({ 'cfg+ConfigMap': 'Failed RetriesExceeded' });
   });
 
   test('survives a kill between call and commit: the object is known as its own', async () => {
     const run = await instantiated();
-    const fault = member.fault;
-    member.fault = (call, path) => {
+    const fault = bench.member.fault;
+    bench.member.fault = (call, path) => {
       if (call !== 'apply' || path !== CONFIG) return undefined;
-      member.objects.set(CONFIG, {
+      bench.member.objects.set(CONFIG, {
         uid: 'uid-x',
         resourceVersion: '1',
         label: `${run.id}-agent`,
@@ -163,45 +126,51 @@ describe('apply', () => {
     };
     await expect(round(run)).rejects.toThrow('killed');
     expect(
-      await api.database.db
+      await bench.api.database.db
         .selectFrom('context_resources')
         .select(['attempted', 'finding', 'status'])
         .where('context', '=', run.id)
         .where('key', '=', 'cfg+ConfigMap')
         .executeTakeFirst(),
     ).toEqual({ attempted: true, finding: 'absent', status: 'Pending' });
-    member.fault = fault;
+    bench.member.fault = fault;
     await round(run);
     expect(await status(run)).toEqual({ status: 'Instantiated', Applied: 2 });
     await post(`${run.group}/terminate`);
+    // The call of the worker that was killed may still arrive: what it made would be left behind.
+    expect(await round(run)).toMatchObject([{ is: 'away', reason: 'Waiting', waitMs: 35_000, counts: false }]);
+    expect(await reasons(run)).toEqual({ 'cfg+ConfigMap': 'Pending Waiting', 'agent+Service': 'Pending Waiting' });
+    expect(bench.member.objects.size).toBe(2);
+    later(35);
     await round(run);
-    expect(member.objects.size).toBe(0);
+    expect(bench.member.objects.size).toBe(0);
   });
 
   test('judges an object anew that was made by hand between two tries', async () => {
     const run = await instantiated();
-    member.fault = (call, path) => (call === 'apply' && path === CONFIG ? AWAY : undefined);
+    bench.member.fault = (call, path) => (call === 'apply' && path === CONFIG ? AWAY : undefined);
     await round(run);
-    member.fault = () => undefined;
-    member.objects.set(CONFIG, { uid: 'hand', resourceVersion: '1', label: null, isBeingDeleted: false });
+    bench.member.fault = () => undefined;
+    bench.member.objects.set(CONFIG, { uid: 'hand', resourceVersion: '1', label: null, isBeingDeleted: false });
     later(2);
     await round(run);
     await post(`${run.group}/terminate`);
+    later(35);
     await round(run);
     expect(await reasons(run)).toMatchObject({ 'cfg+ConfigMap': 'Deleted Released' });
-    expect(member.objects.get(CONFIG)).toMatchObject({ uid: 'hand', label: null });
+    expect(bench.member.objects.get(CONFIG)).toMatchObject({ uid: 'hand', label: null });
   });
 
   test('sends nothing that a termination would not know of', async () => {
     const run = await instantiated();
-    const read = member.fault;
+    const read = bench.member.fault;
     let asked: Promise<unknown> | undefined;
-    member.fault = (call, path) => {
+    bench.member.fault = (call, path) => {
       if (call === 'read' && path === CONFIG) asked = post(`${run.group}/terminate`);
       return read(call, path);
     };
-    const open = member.openMember;
-    member.openMember = (credential) => ({
+    const open = bench.member.openMember;
+    bench.member.openMember = (credential) => ({
       ...open(credential),
       readMetadata: async (path) => {
         const found = await open(credential).readMetadata(path);
@@ -210,14 +179,14 @@ describe('apply', () => {
       },
     });
     await round(run);
-    expect(member.calls.filter((call) => call.startsWith('apply'))).toEqual([]);
+    expect(bench.member.calls.filter((call) => call.startsWith('apply'))).toEqual([]);
     await round(run);
     expect(await status(run)).toEqual({ status: 'Terminated', Deleted: 2 });
   });
 
   test('waits for a former object that is still being deleted, and gives up after a time', async () => {
     const run = await instantiated();
-    member.objects.set(CONFIG, { uid: 'old', resourceVersion: '1', label: null, isBeingDeleted: true });
+    bench.member.objects.set(CONFIG, { uid: 'old', resourceVersion: '1', label: null, isBeingDeleted: true });
     expect(await round(run)).toMatchObject([{ is: 'away', reason: 'BeingDeleted', counts: false }]);
     expect(await reasons(run)).toEqual({ 'cfg+ConfigMap': 'Retrying BeingDeleted', 'agent+Service': 'Pending' });
     later(300);
@@ -227,19 +196,19 @@ describe('apply', () => {
 
   test('is stopped: what is not done fails, what is applied stays', async () => {
     const run = await instantiated();
-    member.fault = (call, path) => (call === 'apply' && path === SERVICE ? AWAY : undefined);
+    bench.member.fault = (call, path) => (call === 'apply' && path === SERVICE ? AWAY : undefined);
     await round(run);
     await post(`${run.group}/stop`);
     expect(await round(run)).toEqual([{ is: 'ended' }]);
     expect(await status(run)).toEqual({ status: 'InstantiateFailed', Applied: 1, Failed: 1 });
     expect(await reasons(run)).toMatchObject({ 'agent+Service': 'Failed Stopped' });
-    expect((await api.call('POST', `${run.group}/stop`)).status).toBe(409);
+    expect((await bench.api.call('POST', `${run.group}/stop`)).status).toBe(409);
   });
 
   test('is stopped while its last call is in flight: the outcome is kept, and the state is that of a stop', async () => {
     const run = await instantiated();
-    const open = member.openMember;
-    member.openMember = (credential) => ({
+    const open = bench.member.openMember;
+    bench.member.openMember = (credential) => ({
       ...open(credential),
       apply: async (path, manifest) => {
         if (path === SERVICE) await post(`${run.group}/stop`);
@@ -258,41 +227,41 @@ describe('terminate', () => {
   test('deletes in reversed order', async () => {
     const run = await instantiated();
     await round(run);
-    member.calls.length = 0;
+    bench.member.calls.length = 0;
     await post(`${run.group}/terminate`);
     expect((await status(run)).status).toBe('Terminating');
     await round(run);
-    expect(member.calls).toEqual([SERVICE, CONFIG].flatMap((path) => [`read ${path}`, `delete ${path}`]));
+    expect(bench.member.calls).toEqual([SERVICE, CONFIG].flatMap((path) => [`read ${path}`, `delete ${path}`]));
     expect(await status(run)).toEqual({ status: 'Terminated', Deleted: 2 });
   });
 
   test('ends at once where nothing was ever sent', async () => {
     const run = await instantiated();
-    member.fault = () => AWAY;
+    bench.member.fault = () => AWAY;
     await round(run);
     await post(`${run.group}/terminate`);
     expect((await status(run)).status).toBe('PreTerminate');
     await round(run);
     expect(await status(run)).toEqual({ status: 'Terminated', Deleted: 2 });
-    expect(member.calls).toEqual([]);
+    expect(bench.member.calls).toEqual([]);
   });
 
   test('leaves what is not ours: adopted, recreated by hand, taken over', async () => {
     const run = await instantiated();
-    member.objects.set(CONFIG, { uid: 'own', resourceVersion: '1', label: null, isBeingDeleted: false });
+    bench.member.objects.set(CONFIG, { uid: 'own', resourceVersion: '1', label: null, isBeingDeleted: false });
     await round(run);
-    member.objects.set(SERVICE, { uid: 'new', resourceVersion: '9', label: '77-other', isBeingDeleted: false });
+    bench.member.objects.set(SERVICE, { uid: 'new', resourceVersion: '9', label: '77-other', isBeingDeleted: false });
     await post(`${run.group}/terminate`);
     await round(run);
     expect(await reasons(run)).toEqual({ 'cfg+ConfigMap': 'Deleted Released', 'agent+Service': 'Deleted NotOwned' });
-    expect(member.objects.get(CONFIG)).toMatchObject({ uid: 'own', label: null });
-    expect(member.objects.get(SERVICE)).toMatchObject({ uid: 'new', label: '77-other' });
+    expect(bench.member.objects.get(CONFIG)).toMatchObject({ uid: 'own', label: null });
+    expect(bench.member.objects.get(SERVICE)).toMatchObject({ uid: 'new', label: '77-other' });
   });
 
   test('leaves what another deployment has adopted before', async () => {
     const namespace = 'apiVersion: v1\nkind: Namespace\nmetadata: {name: kube-system}\n';
     const path = '/api/v1/namespaces/kube-system';
-    member.objects.set(path, { uid: 'system', resourceVersion: '1', label: null, isBeingDeleted: false });
+    bench.member.objects.set(path, { uid: 'system', resourceVersion: '1', label: null, isBeingDeleted: false });
     const first = await instantiated({ apps: { one: namespace, two: namespace } });
     await round(first);
     const other = await instantiated({ apps: { three: namespace } });
@@ -301,16 +270,16 @@ describe('terminate', () => {
       await post(`${run.group}/terminate`);
       await round(run);
     }
-    expect(member.objects.get(path)?.uid).toBe('system');
+    expect(bench.member.objects.get(path)?.uid).toBe('system');
   });
 
   test('knows what it has released when it is killed before the commit', async () => {
     const run = await instantiated();
-    member.objects.set(CONFIG, { uid: 'own', resourceVersion: '1', label: null, isBeingDeleted: false });
+    bench.member.objects.set(CONFIG, { uid: 'own', resourceVersion: '1', label: null, isBeingDeleted: false });
     await round(run);
     await post(`${run.group}/terminate`);
-    const open = member.openMember;
-    member.openMember = (credential) => ({
+    const open = bench.member.openMember;
+    bench.member.openMember = (credential) => ({
       ...open(credential),
       relabel: async (...given) => {
         await open(credential).relabel(...given);
@@ -318,7 +287,7 @@ describe('terminate', () => {
       },
     });
     await expect(round(run)).rejects.toThrow('killed');
-    member.openMember = open;
+    bench.member.openMember = open;
     await round(run);
     expect(await reasons(run)).toMatchObject({ 'cfg+ConfigMap': 'Deleted Released' });
   });
@@ -327,16 +296,17 @@ describe('terminate', () => {
     const run = await instantiated();
     await round(run);
     await post(`${run.group}/terminate`);
-    member.fault = (call, path) => (call === 'delete' && path === SERVICE ? refusal(403, 'Forbidden') : undefined);
+    bench.member.fault = (call, path) =>
+      call === 'delete' && path === SERVICE ? refusal(403, 'Forbidden') : undefined;
     await round(run);
     expect(await status(run)).toEqual({ status: 'TerminateFailed', Failed: 1, Deleted: 1 });
     expect(await reasons(run)).toMatchObject({ 'agent+Service': 'Failed Forbidden' });
-    member.fault = () => undefined;
+    bench.member.fault = () => undefined;
     await post(`${run.group}/terminate`);
     await round(run);
     expect(await status(run)).toEqual({ status: 'Terminated', Deleted: 2 });
-    expect((await api.call('DELETE', `${run.group}?cascade=true`)).status).toBe(204);
-    const left = await api.database.db
+    expect((await bench.api.call('DELETE', `${run.group}?cascade=true`)).status).toBe(204);
+    const left = await bench.api.database.db
       .selectFrom('context_resources')
       .select('key')
       .where('context', '=', run.id)
@@ -349,10 +319,10 @@ describe('terminate', () => {
     await round(run);
     await post(`${run.group}/terminate`);
     let changes = 2;
-    member.fault = (call, path) => {
-      const live = member.objects.get(path);
+    bench.member.fault = (call, path) => {
+      const live = bench.member.objects.get(path);
       if (call !== 'delete' || live === undefined || changes-- <= 0) return undefined;
-      member.objects.set(path, { ...live, resourceVersion: `${changes}-later` });
+      bench.member.objects.set(path, { ...live, resourceVersion: `${changes}-later` });
       return undefined;
     };
     await round(run);
@@ -370,9 +340,9 @@ describe('terminate', () => {
     await post(`${first.group}/terminate`);
     await round(first);
     expect(await reasons(first)).toEqual({ 'shared+Namespace': 'Deleted NotOwned' });
-    expect(member.objects.get(path)?.label).toBe(`${other.id}-two`);
+    expect(bench.member.objects.get(path)?.label).toBe(`${other.id}-two`);
     await post(`${other.group}/terminate`);
     await round(other);
-    expect(member.objects.has(path)).toBe(false);
+    expect(bench.member.objects.has(path)).toBe(false);
   });
 });

@@ -2,7 +2,7 @@ import { createContextActivities } from '../../activities/deployments/activities
 import { clusterAddressRules } from '../../config/cluster-addresses.ts';
 import { openClusterSeal, openContentSeals } from '../../control/deployments/cluster-seal.ts';
 import { keepProbing } from '../../control/deployments/probe-clusters.ts';
-import { sweepContexts } from '../../control/deployments/tell-context.ts';
+import { createContextSweep } from '../../control/deployments/tell-context.ts';
 import { wakeWaiting } from '../../control/deployments/wake-waiting.ts';
 import { readMaxRetries } from '../../domain/deployments/retry.ts';
 import { openAddresses } from '../../drivers/member-clusters/addresses.ts';
@@ -13,11 +13,12 @@ import type { WorkerLane } from '../shared/open-shared.ts';
 /** Member clusters, each asked in turn whether it is there; and what goes to them and comes off them. */
 export const deployments: WorkerLane = ({ env, db, site, log, clock, client, tell }) => {
   const addresses = openAddresses(clusterAddressRules(env));
+  const callMs = env.MUSTER_DEPLOY_CALL_TIMEOUT_SECONDS * 1000;
   const deps = {
     ...{ db, log, clock },
     clusterSeal: openClusterSeal(db, site.secrets),
     readKubeconfig: openKubeconfigs(addresses),
-    memberClusters: openMemberClusters({ addresses, callMs: env.MUSTER_DEPLOY_CALL_TIMEOUT_SECONDS * 1000 }),
+    memberClusters: openMemberClusters({ addresses, callMs }),
   };
   return {
     main: createContextActivities({
@@ -29,10 +30,11 @@ export const deployments: WorkerLane = ({ env, db, site, log, clock, client, tel
         maxSeconds: env.MUSTER_DEPLOY_RETRY_MAX_SECONDS,
         maxRetries: readMaxRetries(env.MUSTER_DEPLOY_MAX_RETRIES),
       },
+      callMs,
       deletionWaitMs: env.MUSTER_DEPLOY_DELETION_WAIT_SECONDS * 1000,
       parallel: env.MUSTER_DEPLOY_MAX_PARALLEL_CLUSTERS,
     }),
-    sweep: () => sweepContexts({ db, tell, clock }),
+    sweep: createContextSweep({ db, tell, clock }),
     background: [() => keepProbing({ ...deps, wake: (waiting) => wakeWaiting({ client, log }, waiting) })],
   };
 };

@@ -3,7 +3,8 @@
  * that merely exists.
  *
  *  1. begin the phase that the row wants (apply, delete); nothing is wanted: the end
- *  2. run it on each cluster by a child of its own, a limited number at once; a cluster that is away holds no place among them
+ *  2. run it on each cluster by a child of its own, a limited number at once; a cluster that is away holds no place among them, and asks
+ *     for a place when it is back
  *  3. when all have ended, write how the phase has ended; then again from 1
  *
  * A wake is handed on to the children: they look at the rows and give up what is not wanted any more. A child that is lost begins again: rows
@@ -23,7 +24,7 @@ import {
 import type { ContextActivities, PhaseToRun } from '../../activities/deployments/contract.ts';
 import { clusterWorkflowId } from '../../domain/deployments/workflow-id.ts';
 import { clusterGroupsWorkflow } from './cluster-groups.workflow.ts';
-import { clusterWaits, lookAgain, wakeContext } from './messages.ts';
+import { clusterReturns, clusterWaits, lookAgain, takePlace, wakeContext } from './messages.ts';
 
 const { beginPhase, finishPhase } = proxyActivities<ContextActivities>({
   startToCloseTimeout: '1m',
@@ -40,22 +41,33 @@ export interface ContextInput {
 
 type Child = ChildWorkflowHandle<typeof clusterGroupsWorkflow>;
 
+interface Running {
+  /** The work that is open, by cluster. */
+  children: Map<string, Child>;
+  /** Clusters that hold a place among those at work. */
+  atWork: Set<string>;
+  /** Clusters that are back and have asked for a place. */
+  returned: Set<string>;
+  /** Places. */
+  parallel: number;
+}
+
 export async function appContextWorkflow({ context }: ContextInput): Promise<void> {
-  const open = new Set<Child>();
+  const running: Running = { children: new Map(), atWork: new Set(), returned: new Set(), parallel: 1 };
   let wakes = 0;
   setHandler(
     wakeContext,
     () => {
       wakes += 1;
-      for (const child of open) void passOn(child);
+      for (const child of running.children.values()) void passOn(child);
     },
     { description: 'Something was asked of the AppContext: its row says what.' },
   );
-
-  /** Clusters that hold a place among those at work. */
-  const atWork = new Set<string>();
-  setHandler(clusterWaits, ({ cluster }) => void atWork.delete(cluster), {
-    description: 'A cluster is away: it holds no place any more, also when it is back.',
+  setHandler(clusterWaits, ({ cluster }) => void running.atWork.delete(cluster), {
+    description: 'A cluster is away: it holds no place any more.',
+  });
+  setHandler(clusterReturns, ({ cluster }) => void givePlace(cluster, running), {
+    description: 'A cluster is back: it gets a place as soon as one is free.',
   });
 
   for (;;) {
@@ -67,14 +79,9 @@ export async function appContextWorkflow({ context }: ContextInput): Promise<voi
       continue;
     }
     setCurrentDetails(`${phase.phase}: ${phase.clusters.length} clusters`);
-    await runOnClusters(context, phase, { open, atWork });
+    await runOnClusters(context, phase, running);
     await finishPhase({ context, phase: phase.phase });
   }
-}
-
-interface Running {
-  open: Set<Child>;
-  atWork: Set<string>;
 }
 
 /** Runs a phase on its clusters, each in its turn. */
@@ -83,7 +90,8 @@ async function runOnClusters(
   { phase, clusters, parallel }: PhaseToRun,
   running: Running,
 ): Promise<void> {
-  const { atWork } = running;
+  const { atWork, returned } = running;
+  running.parallel = parallel;
   await Promise.all(
     clusters.map(async (work) => {
       // Asked again: others may have been let in by the same change.
@@ -93,6 +101,7 @@ async function runOnClusters(
         await runOnCluster(context, phase, work, running);
       } finally {
         atWork.delete(work.cluster);
+        returned.delete(work.cluster);
       }
     }),
   );
@@ -102,26 +111,42 @@ async function runOnCluster(
   context: string,
   phase: PhaseToRun['phase'],
   { cluster, apps }: PhaseToRun['clusters'][number],
-  { open }: Running,
+  { children, atWork }: Running,
 ): Promise<void> {
   for (;;) {
-    let child: Child | undefined;
     try {
-      child = await startChild(clusterGroupsWorkflow, {
+      const place = atWork.has(cluster) ? {} : { hasPlace: false };
+      const child = await startChild(clusterGroupsWorkflow, {
         workflowId: clusterWorkflowId(context, phase, cluster),
-        args: [{ context, phase, cluster, apps: apps.map((app) => ({ app, waits: 0 })) }],
+        args: [{ context, phase, cluster, apps: apps.map((app) => ({ app, waits: 0 })), ...place }],
         staticSummary: `${phase} on ${cluster}`,
       });
-      open.add(child);
+      children.set(cluster, child);
       return await child.result();
     } catch (error) {
       if (isCancellation(error)) throw error;
       log.warn('the work on a cluster was lost', { cluster, cause: String(error) });
     } finally {
-      if (child !== undefined) open.delete(child);
+      children.delete(cluster);
     }
     await sleep(AFTER_LOSS_MS, { summary: `rest before ${cluster} begins again` });
   }
+}
+
+/** Gives a cluster that is back a place as soon as there is one, unless its work has ended meanwhile. */
+async function givePlace(cluster: string, running: Running): Promise<void> {
+  const { atWork, returned, children } = running;
+  if (returned.has(cluster)) return;
+  returned.add(cluster);
+  const isFull = () => !atWork.has(cluster) && atWork.size >= running.parallel;
+  while (isFull() && returned.has(cluster)) await condition(() => !isFull() || !returned.has(cluster));
+  if (!returned.delete(cluster)) return;
+  atWork.add(cluster);
+  // Work that is lost holds the place when it begins again.
+  await children
+    .get(cluster)
+    ?.signal(takePlace)
+    .catch(() => undefined);
 }
 
 /** A child that has just ended needs to hear nothing. */

@@ -2,8 +2,9 @@
  * One phase of an AppContext on one cluster: its apps beside each other, each a group.
  *
  *  1. do what is left of the group: apply or delete, in order, until all is done or the cluster is away
- *  2. away: wait, longer each time, or until the cluster is heard of or something else is asked; then again from 1. The AppContext is told once
- *     that nothing is at work here
+ *  2. away: wait, longer each time, or until the cluster is heard of or something else is asked; then again from 1. The AppContext is told
+ *     that nothing is at work here, so that another cluster may begin
+ *  3. back, without a place among the clusters at work: ask for it, and go on from 1 when it is given
  *
  * The group decides by its rows whether it gives up: it was stopped, terminated, or its retries are used up. At the server's hint the workflow
  * continues as new with the groups that wait. History: some 12 events for a round of a group.
@@ -19,7 +20,7 @@ import {
 } from '@temporalio/workflow';
 import type { ContextActivities } from '../../activities/deployments/contract.ts';
 import type { Phase } from '../../domain/deployments/context-state.ts';
-import { clusterWaits, lookAgain } from './messages.ts';
+import { clusterReturns, clusterWaits, lookAgain, takePlace } from './messages.ts';
 
 const { applyGroup, deleteGroup } = proxyActivities<ContextActivities>({
   // As long as its resources take; a worker that is lost is noticed by its heartbeat.
@@ -36,6 +37,8 @@ export interface ClusterGroupsInput {
   apps: OpenGroup[];
   /** Events after which it continues as new; default: when the server suggests it. */
   maxEvents?: number;
+  /** False: it holds no place among the clusters at work; default: it does. */
+  hasPlace?: boolean;
 }
 
 interface OpenGroup {
@@ -44,7 +47,8 @@ interface OpenGroup {
   waits: number;
 }
 
-export async function clusterGroupsWorkflow({ apps, maxEvents, ...work }: ClusterGroupsInput): Promise<void> {
+export async function clusterGroupsWorkflow(input: ClusterGroupsInput): Promise<void> {
+  const { apps, maxEvents, hasPlace: hadPlace = true, ...work } = input;
   let looks = 0;
   setHandler(
     lookAgain,
@@ -56,19 +60,47 @@ export async function clusterGroupsWorkflow({ apps, maxEvents, ...work }: Cluste
   const doGroup = work.phase === 'apply' ? applyGroup : deleteGroup;
   const waiting = new Map<string, string>();
   const ended = new Set<string>();
-  let isTold = false;
+  /** Groups whose call goes on, and those that wait for a place. */
+  const atWork = new Set<string>();
+  const back = new Set<string>();
+  let hasPlace = hadPlace;
+  let isAsked = false;
+  /** Places that were given back to it. */
+  let given = 0;
+  setHandler(
+    takePlace,
+    () => {
+      hasPlace = true;
+      isAsked = false;
+      given += 1;
+      // The cluster may be away again.
+      void tellWaiting();
+    },
+    { description: 'The cluster holds a place among those at work again.' },
+  );
   const isFull = () => {
     const { continueAsNewSuggested, historyLength } = workflowInfo();
     return continueAsNewSuggested || (maxEvents !== undefined && historyLength > maxEvents);
   };
 
-  /** The AppContext may be gone: then it needs to hear nothing. */
+  /** Gives the place away when nothing is at work here. The AppContext may be gone: then it needs to hear nothing. */
   async function tellWaiting(): Promise<void> {
     const { parent } = workflowInfo();
-    if (isTold || parent === undefined || waiting.size === 0 || waiting.size + ended.size < apps.length) return;
-    isTold = true;
+    if (!hasPlace || parent === undefined || waiting.size === 0 || waiting.size + ended.size < apps.length) return;
+    // Groups that have waited before count as waiting while they try again: work that never asked for a place goes on as it was recorded.
+    if (given > 0 && atWork.size + back.size > 0) return;
+    hasPlace = false;
     await getExternalWorkflowHandle(parent.workflowId)
       .signal(clusterWaits, { cluster: work.cluster })
+      .catch(() => undefined);
+  }
+
+  async function askForPlace(): Promise<void> {
+    const { parent } = workflowInfo();
+    if (hasPlace || isAsked || parent === undefined) return;
+    isAsked = true;
+    await getExternalWorkflowHandle(parent.workflowId)
+      .signal(clusterReturns, { cluster: work.cluster })
       .catch(() => undefined);
   }
 
@@ -77,7 +109,9 @@ export async function clusterGroupsWorkflow({ apps, maxEvents, ...work }: Cluste
     let waits = before;
     for (;;) {
       const heard = looks;
-      const answer = await doGroup({ ...work, app, waits });
+      atWork.add(app);
+      const answer = await doGroup({ ...work, app, waits, hasPlace });
+      atWork.delete(app);
       waiting.delete(app);
       if (answer.is === 'ended') {
         ended.add(app);
@@ -88,6 +122,14 @@ export async function clusterGroupsWorkflow({ apps, maxEvents, ...work }: Cluste
       setCurrentDetails([...waiting.values()].join('\n\n'));
       if (answer.hasMoved) waits = 0;
       if (answer.counts) waits += 1;
+      if (answer.isBack === true) {
+        back.add(app);
+        await askForPlace();
+        if (isFull()) return { app, waits };
+        await condition(() => hasPlace || looks !== heard);
+        back.delete(app);
+        continue;
+      }
       await tellWaiting();
       if (isFull()) return { app, waits };
       await condition(() => looks !== heard, answer.waitMs);
@@ -99,5 +141,6 @@ export async function clusterGroupsWorkflow({ apps, maxEvents, ...work }: Cluste
   await continueAsNew<typeof clusterGroupsWorkflow>({
     ...{ ...work, apps: left },
     ...(maxEvents === undefined ? {} : { maxEvents }),
+    ...(hasPlace ? {} : { hasPlace }),
   });
 }

@@ -9,3 +9,9 @@ export const clusterWaits = defineSignal<[{ cluster: string }]>('clusterWaits');
 
 /** The work on a cluster looks again: the cluster answers, or the AppContext is stopped, or terminated. */
 export const lookAgain = defineSignal('lookAgain');
+
+/** From the work on a cluster that holds no place: the cluster answers again, and there is something to do. */
+export const clusterReturns = defineSignal<[{ cluster: string }]>('clusterReturns');
+
+/** To the work on a cluster that has asked: it holds a place again. */
+export const takePlace = defineSignal('takePlace');

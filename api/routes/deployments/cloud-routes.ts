@@ -31,7 +31,7 @@ export async function cloudRoutes(app: ApiServer, deps: DeploymentApi): Promise<
     remove: (_, path, names) => removeReference(deps, path, recordAt(CLOUD, names)),
   });
 
-  for (const call of ['instantiate', 'terminate'] as const) {
+  for (const call of ['instantiate', 'terminate', 'stop'] as const) {
     app.post(
       `${CLOUD}/${call}`,
       {
@@ -47,8 +47,8 @@ export async function cloudRoutes(app: ApiServer, deps: DeploymentApi): Promise<
           refuses: [
             'not_found',
             'invalid_state',
-            'in_use',
             ...(call === 'instantiate' ? (['no_clusters'] as const) : []),
+            ...(call === 'terminate' ? (['in_use'] as const) : []),
           ],
         },
       },
@@ -71,8 +71,8 @@ export async function cloudRoutes(app: ApiServer, deps: DeploymentApi): Promise<
     ({ params, query }) => statusOf(deps, 'cloud', recordAt(CLOUD, params), query),
   );
 
-  // Parts and calls of clouds of level 1: EMCO's clients know them, so they hear why there is nothing.
-  for (const part of ['user-permissions', 'cluster-quotas', 'kv-pairs', 'stop']) {
+  // Parts of clouds of level 1: EMCO's clients know them, so they hear why there is nothing.
+  for (const part of ['user-permissions', 'cluster-quotas', 'kv-pairs']) {
     for (const path of [`${CLOUD}/${part}`, `${CLOUD}/${part}/*`]) {
       app.route({
         method: ['GET', 'POST', 'PUT', 'DELETE'],

@@ -1,3 +1,4 @@
+import { pausePhases, resumePhases } from '../../../control/deployments/pause-phases.ts';
 import type { ApiLane } from '../../shared/api-shared.ts';
 import { appRoutes } from './app-routes.ts';
 import { cloudRoutes } from './cloud-routes.ts';
@@ -5,6 +6,7 @@ import { clusterRoutes } from './cluster-routes.ts';
 import { deploymentApi } from './dependencies.ts';
 import { groupRoutes } from './group-routes.ts';
 import { labelRoutes } from './label-routes.ts';
+import { notBuiltRoutes } from './not-built.ts';
 import { projectRoutes } from './project-routes.ts';
 import { providerRoutes } from './provider-routes.ts';
 import { shortRoutes } from './short-routes.ts';
@@ -21,8 +23,13 @@ export const deployments: ApiLane = (shared) => {
       await appRoutes(app, deps);
       await cloudRoutes(app, deps);
       await groupRoutes(app, deps);
+      await notBuiltRoutes(app);
     },
     muster: { clusters: (app) => shortRoutes(app, deps) },
+    stop: {
+      pause: (_, stop) => pausePhases(deps.db, stop),
+      go: (_, moments) => resumePhases(deps, moments),
+    },
     tags: {
       clusters: 'Member clusters: Kubernetes clusters that applications are deployed to.',
       projects: 'Projects, composite apps with their apps and profiles, and registered controllers.',

@@ -25,9 +25,11 @@ export async function stopRoutes(app: ApiServer, deps: StopDependencies): Promis
     {
       schema: {
         tags,
-        summary: 'Stop everything: batcher, rollouts, schedules and all sessions that have not ended',
+        summary:
+          'Stop everything: batcher, rollouts, schedules, new phases of deployments, and all sessions that have not ended',
         description:
-          'Sessions that somebody makes afterwards run, with a warning. The same request again stops what has begun since.',
+          'Sessions that somebody makes afterwards run, with a warning. What a deployment has begun at its clusters goes on; nothing new of it begins. ' +
+          'The same request again stops what has begun since.',
         body: StopBodySchema.meta({ examples: { maintenance: { reason: 'the cooling fails' } } }),
         response: { 200: StopAnswerSchema },
       },
@@ -52,19 +54,27 @@ export async function stopRoutes(app: ApiServer, deps: StopDependencies): Promis
   );
 }
 
-/** Routes that make sessions, without the prefixes. */
-const MAKES_SESSIONS = /\/(v[23]\/sessions|sessions\/retry|sessions\/:session_name\/retry)$/;
-const STOPPED = 'everything is stopped: this session runs all the same, what is automatic waits for ./muster go';
+/** Routes that make what a person may expect to begin, without the prefixes, each with what is told while everything is stopped. */
+const TOLD: readonly { route: RegExp; text: string }[] = [
+  {
+    route: /\/(v[23]\/sessions|sessions\/retry|sessions\/:session_name\/retry)$/,
+    text: 'everything is stopped: this session runs all the same, what is automatic waits for ./muster go',
+  },
+  {
+    route: /\/deployment-intent-groups\/:group\/(instantiate|terminate)$/,
+    text: 'everything is stopped: this is recorded, and begins at the clusters after ./muster go',
+  },
+];
 
-/** A session that somebody makes while everything is stopped is accepted, with a warning. */
+/** What a person asks for while everything is stopped is accepted, with a warning. */
 export function warnWhileStopped(app: ApiServer, { db }: Pick<ApiShared, 'db'>): void {
   app.addHook('onSend', async (request, reply, payload) => {
     const isAccepted = reply.statusCode >= 200 && reply.statusCode < 300;
-    if (request.method !== 'POST' || !isAccepted || !MAKES_SESSIONS.test(request.routeOptions.url ?? ''))
-      return payload;
-    // The session is made: a database that goes away now is no failure of the request.
+    const told = TOLD.find(({ route }) => route.test(request.routeOptions.url ?? ''));
+    if (request.method !== 'POST' || !isAccepted || told === undefined) return payload;
+    // The record is made: a database that goes away now is no failure of the request.
     const stop = await readStop(db).catch(() => null);
-    if (stop !== null && stop.stoppedAt !== null) warn(reply, [STOPPED]);
+    if (stop !== null && stop.stoppedAt !== null) warn(reply, [told.text]);
     return payload;
   });
 }

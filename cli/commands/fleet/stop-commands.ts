@@ -17,12 +17,13 @@ const NOUNS: Readonly<Record<string, string>> = {
   rollouts: 'rollout',
   schedules: 'schedule',
   sessions: 'session',
+  deployments: 'waiting deployment',
 };
 
 /** `muster stop --all --reason TEXT` */
 export function stopCommand(program: Command, context: CliContext): void {
   withDryRun(withServer(program.command('stop')))
-    .description('stop everything: pause batcher, rollouts and schedules, and cancel all sessions')
+    .description('stop everything: pause batcher, rollouts, schedules and deployments, and cancel all sessions')
     .option('--all', 'everything; nothing less can be stopped so')
     .option('-y, --yes', 'ask nothing; without a terminal it is needed')
     .action(async ({ all, yes, ...options }: StopOptions) => {
