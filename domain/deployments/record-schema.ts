@@ -137,10 +137,18 @@ export const AcceptedCallSchema = z
   .meta({ id: 'AcceptedCall' });
 export type AcceptedCall = z.infer<typeof AcceptedCallSchema>;
 
+/** All values of each parameter; what they may be is `status-query.ts`. */
+const values = z.array(z.string()).optional();
+const FIRST = 'of a repeated parameter the first counts';
+
 export const StatusQuerySchema = z.object({
-  type: z.string().optional().describe('`rsync`: what was applied'),
-  output: z.string().optional().describe('`summary`: counts alone'),
-  instance: z.string().optional().describe('id of an AppContext; default: the current one'),
+  type: values.describe(`\`rsync\` (default): what was applied; ${FIRST}`),
+  output: values.describe(`\`summary\`, \`apps\`, \`clusters\`, \`all\` (default) or \`detail\`; ${FIRST}`),
+  instance: values.describe(`id of an AppContext; default: the current one; ${FIRST}`),
+  format: values.describe(`\`legacy\`: the older shape; ${FIRST}`),
+  app: values.describe('keep these apps'),
+  cluster: values.describe('keep these clusters, `<provider>+<cluster>` with `+` sent as `%2B`'),
+  resource: values.describe('keep objects of these names'),
 });
 
 export const StatusAnswerSchema = z.record(z.string(), z.unknown()).meta({ id: 'DeploymentStatus' });

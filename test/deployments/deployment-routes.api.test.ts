@@ -151,11 +151,105 @@ describe('a deployment intent group', () => {
     ['output=long', 400, 'bad_request'],
     ['instance=', 400, 'bad_request'],
     ['output=summary&instance=9007199254740993', 404, 'not_found'],
-    ['output=detail', 501, 'not_supported'],
+    ['app=-x', 400, 'bad_request'],
+    ['cluster=north', 400, 'bad_request'],
+    ['format=new', 400, 'bad_request'],
     ['type=cluster', 501, 'not_supported'],
+    ['type=all&type=rsync', 501, 'not_supported'],
+    ['format=legacy', 501, 'not_supported'],
+    ['output=detail', 200, null],
+    ['type=rsync&type=all', 200, null],
   ])('answers a status query with %s', async (query, status, code) => {
     const { group } = await deployment();
     expect(await codeOf('GET', `${group}/status?${query}`)).toEqual([status, code]);
+  });
+});
+
+describe('the status of a deployment', () => {
+  const shown = async (group: string, query: string) => (await operator('GET', `${group}/status?${query}`)).body;
+
+  test('goes from counts down to each manifest, and filters narrow both', async () => {
+    const clusters = { north: kubeconfigOf(), south: kubeconfigOf() };
+    const { group, provider } = await deployment({ clusters, apps: { store: SECRET_MANIFEST, agent: MANIFESTS } });
+    await operator('POST', `${group}/approve`);
+    const { instance } = (await operator('POST', `${group}/instantiate`)).body;
+    const { db } = api.database;
+    await db
+      .updateTable('context_resources')
+      .set({ status: 'Failed', reason: 'Forbidden', message: 'no', sent_namespace: 'obs' })
+      .where('context', '=', instance)
+      .where('cluster', '=', 'south')
+      .where('key', '=', 'cfg+ConfigMap')
+      .execute();
+    const all = await shown(group, 'output=all');
+    expect(all['rsync-status']).toEqual({ Pending: 5, Failed: 1 });
+    // In the order in which the apps were added; clusters and resources by name.
+    expect(all.apps.map(({ name }: { name: string }) => name)).toEqual(['store', 'agent']);
+    const away = { 'cluster-provider': provider, connectivity: 'Unreachable' };
+    const service = { GVK: { Group: '', Version: 'v1', Kind: 'Service' }, name: 'agent', 'rsync-status': 'Pending' };
+    const config = { GVK: { Group: '', Version: 'v1', Kind: 'ConfigMap' }, name: 'cfg' };
+    expect(all.apps[1].clusters).toEqual([
+      { ...away, cluster: 'north', resources: [service, { ...config, 'rsync-status': 'Pending' }] },
+      {
+        ...away,
+        cluster: 'south',
+        resources: [
+          service,
+          { ...config, namespace: 'obs', 'rsync-status': 'Failed', reason: 'Forbidden', message: 'no' },
+        ],
+      },
+    ]);
+    expect((await shown(group, 'output=apps')).apps).toEqual([
+      { name: 'store', 'rsync-status': { Pending: 2 } },
+      { name: 'agent', 'rsync-status': { Pending: 3, Failed: 1 } },
+    ]);
+    const south = `cluster=${provider}%2Bsouth`;
+    const narrow = await shown(group, `output=clusters&app=agent&app=nosuch&${south}&resource=cfg`);
+    expect(narrow).toMatchObject({ status: 'Instantiating', 'rsync-status': { Failed: 1 } });
+    expect(narrow.apps).toEqual([
+      { name: 'agent', clusters: [{ ...away, cluster: 'south', 'rsync-status': { Failed: 1 } }] },
+    ]);
+    expect(await shown(group, 'output=summary&app=nosuch')).not.toHaveProperty('rsync-status');
+    expect(await shown(group, `output=summary&${south}`)).toMatchObject({ 'rsync-status': { Pending: 2, Failed: 1 } });
+  });
+
+  test('shows manifests as they are sent, without the values of Secrets', async () => {
+    const { group } = await deployment({ apps: { store: SECRET_MANIFEST } });
+    await operator('POST', `${group}/approve`);
+    const { instance } = (await operator('POST', `${group}/instantiate`)).body;
+    const answer = await shown(group, 'output=detail');
+    expect(answer.apps[0].clusters[0].resources[0].detail).toEqual({
+      metadata: { name: 'keys', labels: { 'emco/deployment-id': `${instance}-store` } },
+      stringData: { password: '***' },
+    });
+    // Its older spelling.
+    expect(await shown(group, 'output=rsync')).toEqual(answer);
+  });
+});
+
+describe('what is not built', () => {
+  test.each([
+    ['GET', 'cluster-providers/lab/clusters/north/networks'],
+    ['POST', 'cluster-providers/lab/clusters/north/networks'],
+    ['PUT', 'cluster-providers/lab/clusters/north/provider-networks/one'],
+    ['POST', 'cluster-providers/lab/clusters/north/kv-pairs'],
+    ['GET', 'cluster-providers/lab/clusters/north/status'],
+    ['POST', 'cluster-providers/lab/clusters/north/apply'],
+    ['POST', 'projects/p/composite-apps/a/v1/deployment-intent-groups/g/update'],
+  ])('is refused by name: %s /v2/%s', async (method, path) => {
+    const answer = await admin(method, `/v2/${path}`, method === 'GET' ? undefined : {});
+    expect([answer.status, answer.body.code]).toEqual([501, 'not_supported']);
+    if (method !== 'GET') expect((await api.as(api.tokens.reader, method, `/v2/${path}`, {})).status).toBe(403);
+  });
+});
+
+describe('a logical cloud', () => {
+  test('has nothing to stop', async () => {
+    const { cloud } = await deployment();
+    expect(await codeOf('POST', `${cloud}/stop`)).toEqual([409, 'invalid_state']);
+    await operator('POST', `${cloud}/terminate`);
+    expect(await codeOf('POST', `${cloud}/stop`)).toEqual([409, 'invalid_state']);
+    expect(await codeOf('POST', `${cloud}-not/stop`)).toEqual([404, 'not_found']);
   });
 });
 

@@ -50,6 +50,7 @@ export async function answerPlacement(expectAnswer: Expect, db: Db): Promise<voi
   await make(`${cloud}/cluster-references`, { ...named('ref'), spec: reference }, 'ref');
   await expectAnswer(200, 'POST', `${cloud}/instantiate`);
   await expectAnswer(409, 'POST', `${cloud}/instantiate`);
+  await expectAnswer(409, 'POST', `${cloud}/stop`);
   await good('GET', `${cloud}/status?output=summary`);
 
   const group = `${app}/deployment-intent-groups/edge`;
@@ -64,7 +65,9 @@ export async function answerPlacement(expectAnswer: Expect, db: Db): Promise<voi
   const { body } = (await expectAnswer(202, 'POST', `${group}/instantiate`)) as { body: { instance: string } };
   await good('GET', `${group}/status?output=summary`);
   await expectAnswer(400, 'GET', `${group}/status?type=foo`);
-  await expectAnswer(501, 'GET', `${group}/status?output=detail`);
+  for (const output of ['apps', 'clusters', 'all', 'detail']) await good('GET', `${group}/status?output=${output}`);
+  await good('GET', `${group}/status?app=agent&app=store&cluster=answers%2Bnorth&resource=cfg`);
+  await expectAnswer(501, 'GET', `${group}/status?type=all`);
   await expectAnswer(409, 'DELETE', `${clusters}/north`);
   await expectAnswer(202, 'POST', `${group}/stop`);
   // Nothing was sent, so nothing has to be deleted; but the phase is still at work.
