@@ -58,13 +58,13 @@ const policy = {
 };
 
 const AWAY = { is: 'away', waitMs: HOUR, reason: 'r', message: 'm', hasMoved: false, counts: true };
-/** The first cluster is at work without end, the others are away. */
-const applyGroup = async ({ cluster }: { cluster: string }) => {
+/** The first cluster is at work without end; the others are away, or back where they hold no place. */
+const applyGroup = async ({ cluster, hasPlace }: { cluster: string; hasPlace?: boolean }) => {
   while (cluster === 'lab+a') {
     heartbeat();
     await sleep(500);
   }
-  return AWAY;
+  return hasPlace === false ? { ...AWAY, isBack: true } : AWAY;
 };
 const phaseOn = (...clusters: string[]) => ({
   ...{ phase: 'apply', parallel: 1, clusters: clusters.map((cluster) => ({ cluster, apps: ['agent'] })) },
@@ -179,6 +179,7 @@ test('there is something to try', () => {
   );
   expect(ACTIVITIES.length).toBeGreaterThanOrEqual(45);
   expect(SIGNALS).toEqual([
+    'clusterReturns',
     'clusterWaits',
     'endImageJob',
     'leasesFree',
@@ -190,6 +191,7 @@ test('there is something to try', () => {
     'runGivenUp',
     'slotFree',
     'syncWanted',
+    'takePlace',
     'wakeContext',
   ]);
   expect(UPDATES).toEqual(['cancelSession', 'finishDebug', 'retrySession']);
@@ -248,17 +250,20 @@ describe('somebody without the key', () => {
   });
 
   test.each(SIGNALS.filter((signal) => signal !== 'syncWanted'))('cannot say %s', async (signal) => {
-    const { workflowId, waitsIn, said = [] } = await targetOf(signal);
-    const waits = () => done.filter(({ activity }) => activity === waitsIn).length;
+    const { workflowId, waitsIn, says, said = [] } = await targetOf(signal);
+    const waits = async () =>
+      says === undefined
+        ? done.filter(({ activity }) => activity === waitsIn).length
+        : await timesSaid(workflowId, says);
     await settled(workflowId);
-    const before = waits();
+    const before = await waits();
     for (const args of [[], [{}], said, [...said, sealFor('signal', signal)]]) {
       await stranger.workflow.getHandle(workflowId).signal(signal, ...args);
     }
     await settled(workflowId);
-    expect(waits()).toBe(before);
+    expect(await waits()).toBe(before);
     await ours.workflow.getHandle(workflowId).signal(signal, ...said);
-    await eventually('what our word asks for', async () => waits() === before + 1);
+    await eventually('what our word asks for', async () => (await waits()) === before + 1);
     // Some have ended with our word.
     await stranger.workflow
       .getHandle(workflowId)
@@ -296,12 +301,31 @@ describe('somebody without the key', () => {
     expect(await ends(word(ours))).toBe(2);
   });
 
+  /** Returns how often a workflow has said a word to another one. */
+  async function timesSaid(workflowId: string, word: string): Promise<number> {
+    const { events } = await stranger.workflow.getHandle(workflowId).fetchHistory();
+    const said = events?.map((event) => event.signalExternalWorkflowExecutionInitiatedEventAttributes?.signalName);
+    return said?.filter((name) => name === word).length ?? 0;
+  }
+
+  interface Target {
+    workflowId: string;
+    /** Activity that the signal brings about. */
+    waitsIn: string;
+    /** Signal to another workflow that it brings about instead. */
+    says?: string;
+    said?: object[];
+  }
+
   /** A workflow of ours that waits for the signal. */
-  async function targetOf(signal: string): Promise<{ workflowId: string; waitsIn: string; said?: object[] }> {
+  async function targetOf(signal: string): Promise<Target> {
     if (signal === 'slotFree') return { ...(await waitingSession()).handle, waitsIn: 'admitSession' };
     if (signal === 'leasesFree') return { ...(await waitingForLeases()), waitsIn: 'takeLeases' };
     // Their words come to children too, and from them.
     if (signal === 'clusterWaits') return { ...(await context('lab+a', 'lab+b')), said: [{ cluster: 'lab+a' }] };
+    if (signal === 'clusterReturns') {
+      return { ...(await context('lab+b')), says: 'takePlace', said: [{ cluster: 'lab+b' }] };
+    }
     if (signal === 'wakeContext') return await context('lab+b');
     if (signal === 'runGivenUp') return await onAwayMachine();
     const jobId = randomUUID();
@@ -312,6 +336,7 @@ describe('somebody without the key', () => {
         endImageJob: ['imageJobWorkflow', [{ jobId }], 'takeImageTurn'],
         resourcesDue: ['operatorDispatcherWorkflow', [{ operator: 'o' }], 'dispatchReconciles'],
         lookAgain: ['clusterGroupsWorkflow', [GROUPS], 'applyGroup'],
+        takePlace: ['clusterGroupsWorkflow', [{ ...GROUPS, hasPlace: false }], 'applyGroup'],
         pokePlan: ['planExecutionWorkflow', [{ plan: jobId }], 'advancePlan'],
       } as Record<string, [string, object[], string]>
     )[signal] as [string, object[], string];

@@ -17,8 +17,10 @@ const NAMES = readdirSync(HISTORIES)
 test('there is a history for each path', () => {
   expect(NAMES.sort()).toEqual([
     'app-context',
+    'app-context-returns',
     'batcher',
     'cluster-groups-away',
+    'cluster-groups-back',
     'end-run',
     'ensure-batcher',
     'ensure-hardware-sync',

@@ -1,5 +1,6 @@
 /** Brings the work of AppContexts to its ends, each in its own way, so that histories can be recorded. */
 import type { GroupAnswer, PhaseToRun } from '../../../../activities/deployments/contract.ts';
+import type { GroupRef } from '../../../../domain/deployments/activity-schema.ts';
 import { clusterWorkflowId, contextWorkflowId } from '../../../../domain/deployments/workflow-id.ts';
 import { wakeContext } from '../../../../workflows/deployments/messages.ts';
 import { startTestWorker } from '../../stack/session-bench.ts';
@@ -16,8 +17,8 @@ const phase = (word: PhaseToRun['phase'], ...clusters: string[]): PhaseToRun => 
 interface Way {
   context: string;
   phases: (PhaseToRun | null)[];
-  /** What each call of a group answers, by its number from 1. */
-  group(number: number): GroupAnswer;
+  /** What each call of a group answers, by its number from 1 and what it was asked. */
+  group(number: number, asked: GroupRef): GroupAnswer | Promise<GroupAnswer>;
   /** The AppContext is woken in this call. */
   wokenAt?: number;
   /** Id of the workflow whose history is recorded; default: that of the AppContext. */
@@ -32,10 +33,11 @@ const context =
     const { client } = environment;
     const left = [...phases];
     let calls = 0;
-    const work = async () => {
+    const work = async (asked: GroupRef) => {
       calls += 1;
-      if (calls === wokenAt) await client.workflow.getHandle(workflowId).signal(wakeContext);
-      return group(calls);
+      const number = calls;
+      if (number === wokenAt) await client.workflow.getHandle(workflowId).signal(wakeContext);
+      return await group(number, asked);
     };
     const stop = await startTestWorker(environment, {
       ...{ taskQueue, workflowBundle: await workflowBundle() },
@@ -51,6 +53,26 @@ const context =
     return recorded ?? workflowId;
   };
 
+/** A cluster that is away, is back while another one has its place, and gets a place again when that one has ended. */
+function backForAPlace(id: string): Omit<Way, 'recorded'> {
+  const back = Promise.withResolvers<void>();
+  return {
+    context: id,
+    phases: [phase('apply', 'lab+north', 'lab+south')],
+    group: async (_, { cluster, waits, hasPlace }) => {
+      if (cluster === 'lab+south') {
+        await back.promise;
+        return { is: 'ended' };
+      }
+      if (hasPlace === false) {
+        back.resolve();
+        return { ...away, waitMs: 60_000, reason: 'Waiting', counts: false, isBack: true };
+      }
+      return waits === 0 ? { ...away, waitMs: 2_000 } : { is: 'ended' };
+    },
+  };
+}
+
 export const DEPLOYMENT_HISTORIES: Histories = {
   /** Two clusters after each other, a wake in between, then the deletion from one of them. */
   'app-context': context('app-context', {
@@ -65,5 +87,10 @@ export const DEPLOYMENT_HISTORIES: Histories = {
     phases: [phase('apply', 'lab+north')],
     group: (number) => (number <= 3 ? away : { is: 'ended' }),
     recorded: clusterWorkflowId('12', 'apply', 'lab+north'),
+  }),
+  'app-context-returns': context('app-context-returns', backForAPlace('13')),
+  'cluster-groups-back': context('cluster-groups-back', {
+    ...backForAPlace('14'),
+    recorded: clusterWorkflowId('14', 'apply', 'lab+north'),
   }),
 };
