@@ -15,6 +15,9 @@ const KNOWN = 10_000;
 const COMPONENT = 'muster-operator';
 /** Events of cluster-scoped objects are kept there. */
 const DEFAULT_NAMESPACE = 'default';
+/** Events that are written at the same time, and those that may wait for it: many resources may fail at once, and a cluster may stall. */
+const AT_ONCE = 4;
+const WAITING = 1_000;
 /** A stop waits so long (ms) for Events: a cluster that stalls must not hold it up. */
 const CLOSE_MS = 2_000;
 
@@ -35,6 +38,7 @@ interface Told {
 /** Opens the Events of an operator. An account without the right to write them costs one line of the log. */
 export function openNotices({ client, clock, log, lost }: NoticeOptions): ResourceNotices {
   const known = new Map<string, Told>();
+  const waiting: (() => Promise<void>)[] = [];
   const underWay = new Set<Promise<void>>();
   let isRefusalTold = false;
 
@@ -86,6 +90,22 @@ export function openNotices({ client, clock, log, lost }: NoticeOptions): Resour
     log.warn({ reason, err: messageOf(error) }, 'an Event on a resource could not be written');
   };
 
+  const begin = (): void => {
+    while (underWay.size < AT_ONCE) {
+      const next = waiting.shift();
+      if (next === undefined) return;
+      const writing = next().finally(() => {
+        underWay.delete(writing);
+        begin();
+      });
+      underWay.add(writing);
+    }
+  };
+
+  const allWritten = async (): Promise<void> => {
+    while (underWay.size > 0) await Promise.all(underWay);
+  };
+
   return {
     tell(of, reason, message) {
       const key = `${of.uid} ${reason}`;
@@ -100,13 +120,17 @@ export function openNotices({ client, clock, log, lost }: NoticeOptions): Resour
       known.set(key, { at: now, further: 0 });
       const [oldest] = known.keys();
       if (known.size > KNOWN && oldest !== undefined) known.delete(oldest);
-      const writing = write(of, reason, message, count)
-        .catch((error: unknown) => failed(reason, error))
-        .finally(() => underWay.delete(writing));
-      underWay.add(writing);
+      if (waiting.length >= WAITING) {
+        // The next one of its resource and reason counts it.
+        known.set(key, { at: Number.NEGATIVE_INFINITY, further: count });
+        lost();
+        return;
+      }
+      waiting.push(() => write(of, reason, message, count).catch((error: unknown) => failed(reason, error)));
+      begin();
     },
     async close() {
-      await Promise.race([Promise.all(underWay), delay(CLOSE_MS, undefined, { ref: false })]);
+      await Promise.race([allWritten(), delay(CLOSE_MS, undefined, { ref: false })]);
     },
   };
 }
