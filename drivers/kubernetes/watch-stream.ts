@@ -20,6 +20,8 @@ interface Watch {
   seconds?: number;
   /** Media type of the answer; default: application/json. */
   accept?: string;
+  /** A watch that says nothing for so long (ms), no bookmark either, is begun anew; default: it may be silent until its end. */
+  silentMs?: number;
 }
 
 interface Line {
@@ -33,11 +35,13 @@ interface Line {
  */
 export async function watchOnce<T>(
   client: ClusterClient,
-  { path, labelSelector, version, seconds = WATCH_SECONDS, accept }: Watch,
+  { path, labelSelector, version, seconds = WATCH_SECONDS, accept, silentMs = Number.POSITIVE_INFINITY }: Watch,
   take: (event: WatchEvent<T>) => void,
   told: (version: string) => void,
   signal: AbortSignal,
 ): Promise<'resume' | 'relist'> {
+  const silent = new AbortController();
+  const timer = Number.isFinite(silentMs) ? setTimeout(() => silent.abort(), silentMs) : undefined;
   try {
     const query = {
       watch: '1',
@@ -46,8 +50,10 @@ export async function watchOnce<T>(
       labelSelector,
       resourceVersion: version,
     };
-    const answer = await client.open(path, query, signal, seconds * 1_000 + LATE_MS, accept);
+    const either = AbortSignal.any([signal, silent.signal]);
+    const answer = await client.open(path, query, either, seconds * 1_000 + LATE_MS, accept);
     for await (const text of lines(answer)) {
+      timer?.refresh();
       const { type, object } = JSON.parse(text) as Line;
       if (type === 'ERROR') {
         if (object.code === GONE) return 'relist';
@@ -60,7 +66,11 @@ export async function watchOnce<T>(
     return 'resume';
   } catch (error) {
     if (error instanceof HistoryGone) return 'relist';
+    // The version up to which everything was told is known.
+    if (silent.signal.aborted && !signal.aborted) return 'resume';
     throw error;
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -13,6 +13,8 @@ import { type BookedObject, bookedOf, keyOf, type ToldObject } from './watch-boo
 
 /** A watch lasts so long (s); the cluster sends bookmarks in between. */
 const WATCH_SECONDS = 240;
+/** Bookmarks come each minute: a watch that says nothing for so long (ms) has lost its cluster. */
+const SILENT_MS = 90_000;
 const PAGE = '500';
 /** A kind that is missing or forbidden is tried again after so long (ms). */
 const MISSING_MS = 30_000;
@@ -133,7 +135,7 @@ async function follow(
   while (!signal.aborted) {
     const next = await watchOnce<ToldObject>(
       client,
-      { path, labelSelector: '', version: from, seconds: WATCH_SECONDS, accept: AS_OBJECT },
+      { path, labelSelector: '', version: from, seconds: WATCH_SECONDS, silentMs: SILENT_MS, accept: AS_OBJECT },
       seen,
       (told) => {
         from = told;
