@@ -15,6 +15,8 @@ import { watchOnce } from '../kubernetes/watch-stream.ts';
 import { collectionPath } from './discovery.ts';
 
 const WATCH_SECONDS = 240;
+/** Bookmarks come each minute: a watch that says nothing for so long (ms) has lost its cluster. */
+const SILENT_MS = 90_000;
 const PAGE = '500';
 const PAUSES_MS = [1_000, 2_000, 4_000, 8_000, 16_000, 30_000] as const;
 
@@ -37,6 +39,8 @@ export interface DependentWatch {
   /** Namespaces that are watched; null: all. */
   namespaces: readonly string[] | null;
   client: ClusterClient;
+  /** What an earlier watch of these dependents knew, by namespace: what changed since is told. Kept up to date. Default: nothing. */
+  books?: DependentBooks;
   take(told: DependentTold): void;
   /** Hears why the kind cannot be watched for now; null: it is watched. */
   tellState(reason: string | null): void;
@@ -49,6 +53,7 @@ interface Held {
   owners: ResourceName[];
 }
 type Book = Map<string, Held>;
+export type DependentBooks = Map<string, Book>;
 
 /** Watches the dependents of one kind by one of the two marks, until `signal`; never fails. */
 export async function watchDependents(watch: DependentWatch, signal: AbortSignal): Promise<void> {
@@ -58,15 +63,16 @@ export async function watchDependents(watch: DependentWatch, signal: AbortSignal
 }
 
 async function followNamespace(watch: DependentWatch, namespace: string, signal: AbortSignal): Promise<void> {
-  const { client, kind, take, tellState } = watch;
+  const { client, kind, books, take, tellState } = watch;
   const path = collectionPath(kind, { plural: kind.resource, namespaced: kind.namespaced }, namespace);
-  let book: Book | null = null;
+  let book: Book | null = books?.get(namespace) ?? null;
   let tries = 0;
   while (!signal.aborted) {
     try {
       const listed = await listAll(client, path, signal);
       // What was there when the watch began has not changed.
       book = compared(watch, book, listed.objects);
+      books?.set(namespace, book);
       let from = listed.version;
       tellState(null);
       tries = 0;
@@ -76,7 +82,7 @@ async function followNamespace(watch: DependentWatch, namespace: string, signal:
         if (owners.length > 0) take({ object: nameOf(kind, object), owners });
       };
       for (;;) {
-        const request = { path, labelSelector: '', version: from, seconds: WATCH_SECONDS };
+        const request = { path, labelSelector: '', version: from, seconds: WATCH_SECONDS, silentMs: SILENT_MS };
         const keep = (version: string) => {
           from = version;
         };

@@ -8,7 +8,7 @@ import type { DependentKind } from '../../domain/operator/proxy-ports.ts';
 import type { WatchEntry } from '../../domain/operator/watch-entry.ts';
 import { messageOf } from '../../domain/text/message-of.ts';
 import type { ClusterClient } from '../../drivers/kubernetes/cluster-client.ts';
-import { watchDependents } from '../../drivers/operator-watch/dependent-watch.ts';
+import { type DependentBooks, watchDependents } from '../../drivers/operator-watch/dependent-watch.ts';
 import type { Discovery } from '../../drivers/operator-watch/discovery.ts';
 import type { Db } from '../../store/connection/database.ts';
 import {
@@ -21,12 +21,23 @@ import {
 const AGAIN_MS = 3_000;
 /** Kinds that runs of other machines have made are found so often (ms). */
 const LOOK_MS = 15_000;
+/** A stop waits so long (ms) for what is not stored yet. */
+const STOP_MS = 2_000;
 
 export interface DependentsFollowed {
   /** Has a kind watched from now on, by whichever process of the operator watches. Throws where that cannot be stored. */
   add(entry: Gvk, kind: DependentKind): Promise<void>;
   /** Watches all kinds until `signal`, as long as this process is the one that watches. */
   watch(site: OperatorSite, parts: { client: ClusterClient; discovery: Discovery }, signal: AbortSignal): Promise<void>;
+  /** Stores what is left, as far as the database takes it. */
+  stop(): Promise<void>;
+}
+
+/** What is known of the dependents of one pair beyond a watch that ends because this process may watch no more, and perhaps soon again. */
+interface Kept {
+  books: DependentBooks;
+  /** What was told is stored in order. */
+  storing: Promise<void>;
 }
 
 /** Opens the kinds of dependents of an operator. `namespaces`: those that are watched; null for all. */
@@ -35,6 +46,13 @@ export function openDependents(
   namespaces: readonly string[] | null,
 ): DependentsFollowed {
   const stored = new Set<string>();
+  const kept = new Map<string, Kept>();
+  const stopped = new AbortController();
+  const keptOf = (pair: DependentPair): Kept => {
+    const there = kept.get(keyOf(pair)) ?? { books: new Map(), storing: Promise.resolve() };
+    kept.set(keyOf(pair), there);
+    return there;
+  };
   let begin: (pair: DependentPair) => void = () => undefined;
   return {
     async add({ group, version, kind: word }, kind) {
@@ -51,7 +69,8 @@ export function openDependents(
         const entry = site.entries.find((hashed) => gvkText(hashed.entry) === gvkText(owner))?.entry;
         // The file of watches may say otherwise by now.
         if (open.has(keyOf(pair)) || entry === undefined || !watchesDependent(entry, kind, kind.mark)) return;
-        open.set(keyOf(pair), follow({ site, client, discovery, namespaces, entry, pair }, signal));
+        const known = { kept: keptOf(pair), stopped: stopped.signal };
+        open.set(keyOf(pair), follow({ site, client, discovery, namespaces, entry, pair, ...known }, signal));
       };
       while (!signal.aborted) {
         const pairs = await again(site, {}, signal, () => listDependentKinds(db, operator));
@@ -60,6 +79,11 @@ export function openDependents(
       }
       begin = () => undefined;
       await Promise.all(open.values());
+    },
+    async stop() {
+      const all = Promise.all([...kept.values()].map(({ storing }) => storing));
+      await Promise.race([all, delay(STOP_MS, undefined, { ref: false })]);
+      stopped.abort();
     },
   };
 }
@@ -73,10 +97,13 @@ interface Follow {
   namespaces: readonly string[] | null;
   entry: WatchEntry;
   pair: DependentPair;
+  kept: Kept;
+  /** Aborts when nothing is stored any more. */
+  stopped: AbortSignal;
 }
 
 async function follow(
-  { site, client, discovery, namespaces, entry, pair }: Follow,
+  { site, client, discovery, namespaces, entry, pair, kept, stopped }: Follow,
   signal: AbortSignal,
 ): Promise<void> {
   const { kind } = pair;
@@ -87,16 +114,15 @@ async function follow(
     return found;
   });
   if (owner === undefined) return;
-  let storing: Promise<void> = Promise.resolve();
   let state: string | null = '';
   const watched = { group: entry.group, kind: entry.kind, namespaced: owner.namespaced };
   await watchDependents(
     {
-      ...{ kind, owners: watched, namespaces, client },
-      // In order, and none is lost while the database is away.
+      ...{ kind, owners: watched, namespaces, client, books: kept.books },
+      // In order, and none is lost while the database is away, however long that is.
       take: ({ object, owners }) => {
-        storing = storing.then(async () => {
-          await again(site, names, signal, () => noteDependent(site, entry, object, owners));
+        kept.storing = kept.storing.then(async () => {
+          await again(site, names, stopped, () => noteDependent(site, entry, object, owners));
         });
       },
       tellState: (reason) => {
@@ -109,7 +135,6 @@ async function follow(
     },
     signal,
   );
-  await storing;
 }
 
 /** Tries until it is done; undefined where `signal` ends it. */
