@@ -1,8 +1,10 @@
 import { closeReconcile } from '../../control/operator/end-reconcile.ts';
 import { entryOf, type HashedEntry, type OperatorSite } from '../../control/operator/operator-site.ts';
+import { isMusterError, type MusterError } from '../../domain/errors.ts';
 import { afterReconcile } from '../../domain/operator/after-reconcile.ts';
-import { interruptedAs } from '../../domain/operator/back-off.ts';
-import { decideEnd, type End, type Ended, timer } from '../../domain/operator/decide-end.ts';
+import { type Counts, countsBefore, interruptedAs } from '../../domain/operator/back-off.ts';
+import { cancelledBegin } from '../../domain/operator/decide-begin.ts';
+import { cancelledText, decideEnd, type End, type Ended, timer } from '../../domain/operator/decide-end.ts';
 import type { ReconcileBegin, RunResult } from '../../domain/operator/reconcile.ts';
 import type { ReconcileOutcome } from '../../domain/operator/resource-words.ts';
 import { markError, markFailed, markSucceeded, type Status, UNABLE } from '../../domain/operator/status.ts';
@@ -23,7 +25,11 @@ export async function finishReconcile(site: OperatorSite, reconcileId: string): 
   const reconcile = await findReconcile(site.db, reconcileId);
   if (reconcile === null || reconcile.endedAt !== null) return;
   const hashed = entryOf(site, reconcile);
-  const { outcome, messages, next } = await conclude(site, reconcile, hashed);
+  const { outcome, messages, next } = await conclude(site, reconcile, hashed).catch((error: unknown): Conclusion => {
+    // The cluster will say the same for ever: the record says it, and it is tried again after the back-off.
+    if (!isRefused(error)) throw error;
+    return { outcome: 'failed', messages: [error.detail], next: { when: 'back_off' } };
+  });
   await closeReconcile(site, reconcile, {
     outcome,
     messages,
@@ -31,7 +37,7 @@ export async function finishReconcile(site: OperatorSite, reconcileId: string): 
       outcome,
       next,
       before: { failures: reconcile.failures, interruptions: reconcile.interruptions },
-      generationOfLastRun: reconcile.doneGeneration,
+      generationOfLastRun: reconcile.lastGeneration,
       generation: reconcile.generation,
       backoff: hashed?.entry.muster.backoff ?? DEFAULT_BACKOFF,
       random: site.random(),
@@ -42,7 +48,8 @@ export async function finishReconcile(site: OperatorSite, reconcileId: string): 
 async function conclude(site: OperatorSite, reconcile: ReconcileRow, hashed: HashedEntry | null): Promise<Conclusion> {
   const { begin, runResult } = reconcile;
   const byEvent = { when: 'event' } as const;
-  if (hashed === null || begin === null) return { outcome: 'gone', messages: [], next: byEvent };
+  if (hashed === null) return { outcome: 'gone', messages: [], next: byEvent };
+  if (begin === null) return givenUp(site, reconcile, hashed);
   if (begin.does === 'end') {
     const next = begin.outcome === 'cancelled' ? timer(begin, null) : byEvent;
     return { outcome: begin.outcome, messages: [], next };
@@ -57,12 +64,34 @@ async function conclude(site: OperatorSite, reconcile: ReconcileRow, hashed: Has
   }
   const isCancelled = reconcile.cancelledBy !== null;
   if (!isCancelled && (runResult === null || runResult.ended === 'interrupted')) {
-    if (interruptedAs(reconcile) === 'interrupted')
-      return { outcome: 'interrupted', messages: [], next: { when: 'now' } };
-    await sayError(site, reconcile, hashed, LOST);
-    return { outcome: 'failed', messages: [LOST], next: { when: 'back_off' } };
+    return lost(site, reconcile, hashed);
   }
   return settle(site, reconcile, hashed, begin, runResult?.ended === 'itself' ? runResult : null);
+}
+
+async function lost(site: OperatorSite, reconcile: ReconcileRow, hashed: HashedEntry): Promise<Conclusion> {
+  if (interruptedAs(countsOf(reconcile)) === 'interrupted')
+    return { outcome: 'interrupted', messages: [], next: { when: 'now' } };
+  await sayError(site, reconcile, hashed, LOST);
+  return { outcome: 'failed', messages: [LOST], next: { when: 'back_off' } };
+}
+
+/** Its machine went before it decided anything: it begins anew elsewhere, unless somebody has cancelled it. */
+async function givenUp(site: OperatorSite, reconcile: ReconcileRow, hashed: HashedEntry): Promise<Conclusion> {
+  if (reconcile.cancelledBy === null) return lost(site, reconcile, hashed);
+  const read = await site.cluster.read(reconcile);
+  const resource = read?.metadata.uid === reconcile.uid ? read : null;
+  const begin = cancelledBegin(resource, hashed.entry, site.defaultPeriodSeconds);
+  if (begin.outcome === 'gone') return { outcome: 'gone', messages: [], next: { when: 'event' } };
+  const message = cancelledText(reconcile.cancelledBy);
+  await sayError(site, reconcile, hashed, message);
+  return { outcome: 'cancelled', messages: [message], next: timer(begin, null) };
+}
+
+/** How often it failed, and its run was lost, since the resource was changed. */
+function countsOf({ failures, interruptions, lastGeneration, generation }: ReconcileRow): Counts {
+  const counts = { failures, interruptions };
+  return generation === null ? counts : countsBefore(counts, lastGeneration, generation);
 }
 
 /** Writes finalizers and status as the end of the run wants them. `result`: null for a run that was cancelled and is gone. */
@@ -90,7 +119,7 @@ async function settle(
       : {};
   const writing = { now: site.clock(), ...observed };
   if (end.status !== null) {
-    await writeStatus(site, reconcile, (status): Status => {
+    await tellStatus(site, reconcile, (status): Status => {
       // A playbook that did not come to its end has no result.
       if (result === null || !result.hasStats) return markError(status, end.messages.join('\n'), writing);
       const { counters, completion } = result;
@@ -111,5 +140,24 @@ async function sayError(
   const { kind } = reconcile;
   site.log.warn({ kind, namespace: reconcile.namespace, name: reconcile.name, reconcile: reconcile.id }, message);
   if (entry.manage_status)
-    await writeStatus(site, reconcile, (status) => markError(status, message, { now: site.clock() }));
+    await tellStatus(site, reconcile, (status) => markError(status, message, { now: site.clock() }));
 }
+
+/** Writes a status; one that the cluster refuses for good is in the log alone, and what was done counts as done. */
+async function tellStatus(
+  site: OperatorSite,
+  reconcile: ReconcileRow,
+  change: (status: unknown) => Status,
+): Promise<void> {
+  try {
+    await writeStatus(site, reconcile, change);
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+    site.log.warn(
+      { reconcile: reconcile.id, err: error.detail },
+      'the status of a resource was refused by the cluster',
+    );
+  }
+}
+
+const isRefused = (error: unknown): error is MusterError => isMusterError(error) && error.code === 'cluster_refused';

@@ -1,4 +1,5 @@
 import { entryOf, type HashedEntry, type OperatorSite } from '../../control/operator/operator-site.ts';
+import { isMusterError } from '../../domain/errors.ts';
 import type { CustomResource } from '../../domain/operator/custom-resource.ts';
 import { cancelledBegin, decideBegin } from '../../domain/operator/decide-begin.ts';
 import type { OwnerText } from '../../domain/operator/owner-text.ts';
@@ -8,6 +9,7 @@ import { artifactsOf, VERBOSITY_ANNOTATION, verbosityOf } from '../../domain/ope
 import { runVariables } from '../../domain/operator/run-variables.ts';
 import { secretsOf } from '../../domain/operator/secret-values.ts';
 import { markRunning, UNABLE } from '../../domain/operator/status.ts';
+import { messageOf } from '../../domain/text/message-of.ts';
 import { findReconcile, type ReconcileRow, writeBegin } from '../../store/operator/reconciles.ts';
 import { writeStatus } from './write-status.ts';
 
@@ -32,22 +34,65 @@ export async function prepareReconcile(site: OperatorSite, here: RunsHere, recon
   if (reconcile === null || reconcile.endedAt !== null) return false;
   if (reconcile.begin !== null) return reconcile.begin.does === 'run';
   const hashed = entryOf(site, reconcile);
-  const read = hashed === null ? null : await site.cluster.read(reconcile);
-  const resource = read?.metadata.uid === reconcile.uid ? read : null;
-  const begin = hashed === null ? GONE : await begun(site, here, reconcile, hashed, resource);
-  const decided = await writeBegin(db, reconcileId, begin, {
-    dirty: reconcile.dirty,
-    generation: resource?.metadata.generation ?? (resource === null ? null : 0),
-    entryHash: hashed?.hash ?? '',
-    runId: begin.does === 'run' ? runIdOfReconcile(reconcileId) : null,
+  const { resource, begin } = await decide(site, here, reconcile, hashed).catch((error: unknown) => {
+    // The cluster will say the same for ever: the record says it, and it is tried again after the back-off.
+    if (!isMusterError(error) || error.code !== 'cluster_refused') throw error;
+    site.log.warn({ reconcile: reconcileId, err: error.detail }, 'a reconcile was refused by the cluster');
+    return { resource: null, begin: { does: 'fail' as const, message: error.detail, status: false } };
   });
+  const decided = await writeBegin(
+    db,
+    reconcile,
+    begin,
+    {
+      dirty: reconcile.dirty,
+      generation: resource?.metadata.generation ?? (resource === null ? null : 0),
+      entryHash: hashed?.hash ?? '',
+      runId: begin.does === 'run' ? runIdOfReconcile(reconcileId) : null,
+      deletionCancels: hashed?.entry.muster.on_delete === 'cancel',
+    },
+    site.clock(),
+  );
   return decided.does === 'run';
+}
+
+interface Decided {
+  /** As it was read; null where there is none. */
+  resource: CustomResource | null;
+  begin: ReconcileBegin;
+}
+
+async function decide(
+  site: OperatorSite,
+  here: RunsHere,
+  reconcile: ReconcileRow,
+  hashed: HashedEntry | null,
+): Promise<Decided> {
+  if (hashed === null) return { resource: null, begin: GONE };
+  const read = await site.cluster.read(reconcile);
+  const resource = read?.metadata.uid === reconcile.uid ? read : null;
+  return { resource, begin: await begun(site, here, reconcile, hashed, resource) };
 }
 
 /** Whose dependents the objects become that a run of the resource makes. */
 function ownerOfRun({ apiVersion, kind, metadata }: CustomResource): OwnerText {
   return { apiVersion, kind, name: metadata.name, uid: metadata.uid, namespace: metadata.namespace ?? '' };
 }
+
+/** What a disk says that is full, worn or not ours, or on which something is missing that the run was to get. */
+const DISK_CODES: ReadonlySet<unknown> = new Set([
+  'ENOSPC',
+  'EDQUOT',
+  'EROFS',
+  'EACCES',
+  'EPERM',
+  'EIO',
+  'ENOENT',
+  'ENOTDIR',
+]);
+
+const isDiskError = (error: unknown): boolean =>
+  typeof error === 'object' && error !== null && 'code' in error && DISK_CODES.has(error.code);
 
 /** The file has no entry of this kind any more. */
 const GONE: ReconcileBegin = { does: 'end', outcome: 'gone' };
@@ -97,20 +142,24 @@ async function begun(
     );
   }
   const { environment, ansibleArgs } = here;
-  const way = await site.ways.open({ runId, owner: ownerOfRun(resource), entry });
-  await site.directories.make(
-    runId,
-    runDirectory({
-      home: site.home,
-      env: environment,
-      kubeconfig: site.directories.paths(runId).kubeconfig,
-      variables,
-      script: begin.script,
-      ansibleArgs,
-    }),
-    way.kubeconfig,
-    [...secretsOf(resource), way.password],
-  );
+  const directory = runDirectory({
+    home: site.home,
+    env: environment,
+    kubeconfig: site.directories.paths(runId).kubeconfig,
+    variables,
+    script: begin.script,
+    ansibleArgs,
+  });
+  try {
+    const way = await site.ways.open({ runId, owner: ownerOfRun(resource), entry });
+    await site.directories.make(runId, directory, way.kubeconfig, [...secretsOf(resource), way.password]);
+  } catch (error) {
+    if (!isDiskError(error)) throw error;
+    site.log.warn({ reconcile: reconcile.id, err: messageOf(error) }, 'the directory of a run could not be made');
+    await site.ways.close(runId);
+    await site.directories.tidy(runId);
+    return { does: 'fail', message: UNABLE, status: true };
+  }
   const { finalizerRun, periodSeconds, script } = begin;
   const annotations = resource.metadata.annotations ?? {};
   const maxArtifacts = artifactsOf(annotations, entry);

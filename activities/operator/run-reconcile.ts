@@ -1,23 +1,31 @@
 import { dirname } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { entryOf, type OperatorSite } from '../../control/operator/operator-site.ts';
+import { isMusterError } from '../../domain/errors.ts';
 import { secondsOf } from '../../domain/operator/duration.ts';
 import { gvkText } from '../../domain/operator/names.ts';
 import { outcomeOf } from '../../domain/operator/outcome.ts';
-import { type ReconcileBegin, type RunResult, runIdOfReconcile, tookLonger } from '../../domain/operator/reconcile.ts';
+import {
+  type ReconcileBegin,
+  type RunResult,
+  runIdOfReconcile,
+  tookLonger,
+  wasLate,
+} from '../../domain/operator/reconcile.ts';
 import { RECONCILE_KIND } from '../../domain/operator/resource-words.ts';
 import { runnerArguments } from '../../domain/operator/runner-command.ts';
 import { runnerEnvironment } from '../../domain/operator/runner-environment.ts';
 import type { RunSpec } from '../../domain/runs/runner.ts';
+import { messageOf } from '../../domain/text/message-of.ts';
 import {
   findReconcile,
-  isCancelRequested,
   listRunsBeyond,
   readRunnerEvents,
+  readRunTimes,
   writeRunResult,
 } from '../../store/operator/reconciles.ts';
 import { findRun } from '../../store/runs/runs.ts';
 import { type RunToEndDependencies, runToEnd } from '../runs/run-to-end.ts';
+import { endWhenWanted } from './end-when-wanted.ts';
 import { type LoggedEvents, loggingRunner } from './log-events.ts';
 import type { RunsHere } from './prepare-reconcile.ts';
 
@@ -40,14 +48,15 @@ export async function runReconcile(
   reconcileId: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const { db, runner, directories, ways, here } = deps;
+  const { db, log, runner, directories, ways, here } = deps;
   const reconcile = await findReconcile(db, reconcileId);
-  if (reconcile === null || reconcile.endedAt !== null || reconcile.runResult !== null) return;
-  if (reconcile.begin?.does !== 'run') return;
+  if (reconcile === null || reconcile.endedAt !== null || reconcile.begin?.does !== 'run') return;
   const begin = reconcile.begin;
   const runId = runIdOfReconcile(reconcileId);
+  // The step may have been broken off between its result and this.
+  if (reconcile.runResult !== null) return directories.tidy(runId);
   const limit = entryOf(deps, reconcile)?.entry.muster.run_timeout ?? null;
-  let isLate = false;
+  const limitMs = limit === null ? null : secondsOf(limit) * 1_000;
   if (reconcile.cancelledBy !== null && (await findRun(db, runId)) === null) {
     await ways.close(runId);
     await writeRunResult(db, reconcileId, { ended: 'interrupted' });
@@ -55,7 +64,7 @@ export async function runReconcile(
   }
   const names = { name: reconcile.name, namespace: reconcile.namespace, gvk: gvkText(reconcile), job: runId };
   const isVerbose = begin.logsVerbosely === true || Number(here.environment.ANSIBLE_VERBOSITY ?? 0) > 0;
-  await runToEnd(
+  const isStarted = await runToEnd(
     { ...deps, runner: loggingRunner(runner, deps, here.events, { ...names, isVerbose }) },
     {
       run: {
@@ -68,59 +77,37 @@ export async function runReconcile(
       },
       spec: () => specOf(deps, runId, begin),
       tell: async () => undefined,
-      whileRunning: () => {
-        const end = () => runner.end(runId).catch(() => undefined);
-        const stopCancel = endWhenCancelled(deps, reconcileId, end);
-        if (limit === null) return stopCancel;
-        const timer = setTimeout(() => {
-          isLate = true;
-          void end();
-        }, secondsOf(limit) * 1000);
-        return async () => {
-          clearTimeout(timer);
-          await stopCancel();
-        };
-      },
+      whileRunning: () => endWhenWanted(deps, { reconcileId, runId, limitMs }),
     },
     signal,
+  ).then(
+    () => true,
+    (error: unknown) => {
+      // The record says so already: it never starts later by itself.
+      if (!isMusterError(error) || error.code !== 'run_not_started') throw error;
+      log.warn({ reconcile: reconcileId, err: error.detail }, 'a run could not be started');
+      return false;
+    },
   );
   await ways.close(runId);
-  const result = await resultOf(deps, runId);
-  await writeRunResult(
-    db,
-    reconcileId,
-    isLate && limit !== null && result.ended === 'itself'
-      ? { ...result, outcome: 'failed', messages: [tookLonger(limit)] }
-      : result,
-  );
+  const result = isStarted ? await resultOf(deps, runId, limit) : ({ ended: 'unable' } as const);
+  // A playbook whose ansible-runner was killed goes on without it, and would be beside the next run.
+  if (result.ended !== 'itself' || !result.hasStats) await endLeft(deps, runId);
+  await writeRunResult(db, reconcileId, result);
   await directories.tidy(runId);
   const kept = begin.maxArtifacts;
   if (kept <= 0) return;
   for (const old of await listRunsBeyond(db, reconcile, kept)) await directories.dropArtifacts(old);
 }
 
-/** Looks for the wish to end a run so often (ms): there are as many runs here as places. */
-const LOOK_MS = 1_000;
-
-/** Ends a run once somebody has cancelled its reconcile. Returns how to stop looking. */
-function endWhenCancelled(
-  { db }: Pick<RunReconcileDependencies, 'db'>,
-  reconcileId: string,
-  end: () => Promise<unknown>,
-): () => Promise<void> {
-  const stopped = new AbortController();
-  const look = async () => {
-    while (!stopped.signal.aborted) {
-      // While the database is away no cancel can be recorded.
-      if (await isCancelRequested(db, reconcileId).catch(() => false)) await end();
-      await delay(LOOK_MS, undefined, { signal: stopped.signal, ref: false }).catch(() => undefined);
-    }
-  };
-  const looking = look();
-  return async () => {
-    stopped.abort();
-    await looking;
-  };
+/** Ends what a run has left working that did not come to its end; what belongs to another user stays, and is told of. */
+async function endLeft(
+  { runner, log }: Pick<RunReconcileDependencies, 'runner' | 'log'>,
+  runId: string,
+): Promise<void> {
+  await runner.end(runId).catch((error: unknown) => {
+    log.warn({ run: runId, err: messageOf(error) }, 'not all of a run could be ended');
+  });
 }
 
 type Begun = Extract<ReconcileBegin, { does: 'run' }>;
@@ -157,14 +144,22 @@ function withProgramsOf(program: string, env: Record<string, string>): Record<st
   return { ...env, PATH: [dirname(program), env.PATH ?? '/usr/local/bin:/usr/bin:/bin'].join(':') };
 }
 
-async function resultOf({ db, directories, ways }: RunReconcileDependencies, runId: string): Promise<RunResult> {
-  // It was ended, or failed without its way to the cluster.
-  if (ways.wasCut(runId)) return { ended: 'interrupted' };
+async function resultOf(
+  { db, directories, ways }: RunReconcileDependencies,
+  runId: string,
+  limit: string | null,
+): Promise<RunResult> {
   const run = await findRun(db, runId);
   if (run === null || run.state !== 'ended' || run.exitCode === null) return { ended: 'interrupted' };
   const events = await readRunnerEvents(db, runId);
   const lastLines = await directories.lastLines(runId);
   if (run.exitCode === NOT_EXECUTABLE && lastLines === null) return { ended: 'unable' };
   const hasStats = events.some(({ event }) => event === 'playbook_on_stats');
-  return { ended: 'itself', hasStats, ...outcomeOf(events, { exitCode: run.exitCode, lastLines }) };
+  const outcome = outcomeOf(events, { exitCode: run.exitCode, lastLines });
+  const ended = { ...(await readRunTimes(db, runId)), exitCode: run.exitCode };
+  if (limit !== null && wasLate(ended, secondsOf(limit) * 1_000))
+    return { ended: 'itself', hasStats, ...outcome, outcome: 'failed', messages: [tookLonger(limit)] };
+  // It was ended, or failed, without its way to the cluster.
+  if (outcome.outcome === 'failed' && (await ways.wasAway(runId))) return { ended: 'interrupted' };
+  return { ended: 'itself', hasStats, ...outcome };
 }

@@ -1,5 +1,6 @@
 import { operatorQueueOf } from '../../domain/engine/task-queues.ts';
 import { admit } from '../../domain/operator/admission.ts';
+import { SEEN_MS } from '../../domain/operator/resource-words.ts';
 import { messageOf } from '../../domain/text/message-of.ts';
 import {
   dueResources,
@@ -13,13 +14,14 @@ import {
 } from '../../store/operator/due.ts';
 import { startOnce } from '../temporal/start-once.ts';
 import type { OperatorSite } from './operator-site.ts';
-import { SEEN_MS } from './operator-views.ts';
 import { wantedReconcile } from './wanted-workflows.ts';
 
 /** A reconcile of which Temporal was told so long ago (ms) is told again: it may have forgotten it. */
 const TOLD_AGAIN_MS = 30_000;
 /** Looked at again by itself (ms): a word may be lost with the process that was to say it. */
 const LOOK_MS = 30_000;
+/** Name in the memo of a workflow of the reconcile that it is about: its id names the resource. */
+const MEMO = 'reconcile';
 /** The workflow of the reconcile before ends in a moment (ms). */
 const SOON_MS = 200;
 
@@ -42,7 +44,13 @@ export async function dispatchReconciles(site: OperatorSite): Promise<number> {
   return Math.min(dueMs, taken.includes(false) ? SOON_MS : LOOK_MS);
 }
 
-/** Returns whether the workflow of the reconcile is open: one that is told again may be, of one that is new only this call begins it. */
+/** Returns the reconcile whose workflow is open under an id. */
+async function reconcileOf(client: OperatorSite['client'], workflowId: string): Promise<unknown> {
+  const { status, memo } = await client.workflow.getHandle(workflowId).describe();
+  return status.name === 'RUNNING' ? memo?.[MEMO] : undefined;
+}
+
+/** Returns whether the workflow of the reconcile is open; false where that of the reconcile before it still is. */
 async function startReconcile(
   { db, clock, operator, client, log }: OperatorSite,
   reconcile: OpenReconcile,
@@ -51,11 +59,14 @@ async function startReconcile(
   try {
     const isNew = await startOnce(client, workflowType, {
       ...wanted,
+      memo: { [MEMO]: reconcile.id },
       taskQueue: operatorQueueOf(operator),
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     });
-    if (isNew || reconcile.isTold) await noteTold(db, reconcile.id, clock());
-    return isNew || reconcile.isTold;
+    // It may have been begun by a pass that was broken off before it could note that.
+    const isOpen = isNew || reconcile.isTold || (await reconcileOf(client, wanted.workflowId)) === reconcile.id;
+    if (isOpen) await noteTold(db, reconcile.id, clock());
+    return isOpen;
   } catch (error) {
     log.warn(
       { reconcile: reconcile.id, err: messageOf(error) },

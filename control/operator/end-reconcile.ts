@@ -9,6 +9,7 @@ import {
   type ReconcileRow,
   reconcileOwner,
 } from '../../store/operator/reconciles.ts';
+import { markRunEnded } from '../../store/runs/runs.ts';
 import { announceStream } from '../../store/runs/streams.ts';
 import { forgetRuns } from '../runs/forget-runs.ts';
 import type { OperatorSite } from './operator-site.ts';
@@ -31,7 +32,10 @@ export async function closeReconcile(site: OperatorSite, reconcile: ReconcileRow
     const notice = noticeOfEnd(outcome, messages, reconcile.lastOutcome);
     if (notice !== null) notices.tell(reconcile, notice.reason, notice.message);
   }
-  await announceStream(db, runIdOfReconcile(reconcile.id));
+  // Of a run that was given up nobody writes how it ended.
+  const runId = runIdOfReconcile(reconcile.id);
+  await markRunEnded(db, runId, 'lost', null, now);
+  await announceStream(db, runId);
   await tell([wantedDispatcher(operator)]);
   const old = await listOldReconciles(db, reconcile.resourceId, keepReconciles);
   for (const id of old) await forgetRuns(db, reconcileOwner(id));

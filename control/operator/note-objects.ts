@@ -1,5 +1,6 @@
 import { type CauseType, urgencyOf } from '../../domain/operator/cause.ts';
 import { causeOfNote, type NotedObject } from '../../domain/operator/note-object.ts';
+import { BY_DELETION } from '../../domain/operator/reconcile.ts';
 import { cancelOpen } from '../../store/operator/requests.ts';
 import { holdResources, markGone, missingUids, type ObjectNote, writeNotes } from '../../store/operator/resources.ts';
 import type { HashedEntry, OperatorSite } from './operator-site.ts';
@@ -17,9 +18,6 @@ export interface Notes {
   /** Whether they are listed for the first time since the start. */
   isFirst: boolean;
 }
-
-/** Who cancels the run of a resource that is deleted, where its entry says so. */
-const BY_DELETION = 'the deletion of the resource';
 
 /** Objects that are written in one transaction, at most. */
 const BATCH = 500;

@@ -1,4 +1,5 @@
 import { hostCounters, type ResultCounters } from '../../domain/operator/outcome.ts';
+import { SEEN_MS } from '../../domain/operator/resource-words.ts';
 import type { RunnerEvent } from '../../domain/operator/runner-events.ts';
 import type {
   OperatorReconcileView,
@@ -9,9 +10,6 @@ import type {
 import type { RunWrites } from '../../domain/operator/write-list.ts';
 import { wireTime } from '../../domain/text/times.ts';
 import type { ReadOperator, ReadReconcile, ReadResource, ReadWatch } from '../../store/operator/reads.ts';
-
-/** A process that has said nothing for so long (ms) gets no runs. */
-export const SEEN_MS = 45_000;
 
 const timeOf = (time: Date | null): string | null => (time === null ? null : wireTime(time));
 

@@ -1,5 +1,6 @@
 import { musterError } from '../../domain/errors.ts';
 import type { ResourceQuery } from '../../domain/operator/request-schema.ts';
+import { SEEN_MS } from '../../domain/operator/resource-words.ts';
 import type {
   OperatorReconcileView,
   OperatorResourceView,
@@ -23,7 +24,7 @@ import {
 import { readRunnerEvents } from '../../store/operator/reconciles.ts';
 import { readWrites } from '../../store/operator/writes.ts';
 import { mapPage, onePage, type Page } from '../changes/pages.ts';
-import { operatorView, reconcileView, resourceView, SEEN_MS, watchView } from './operator-views.ts';
+import { operatorView, reconcileView, resourceView, watchView } from './operator-views.ts';
 
 export interface ReadDependencies {
   db: Db;

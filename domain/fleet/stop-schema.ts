@@ -29,8 +29,8 @@ export const StopAnswerSchema = StopStateSchema.extend({
   counts: z
     .record(z.string(), z.int())
     .describe(
-      'How many things of each kind were stopped by this request, or go on: batcher, rollouts, schedules, sessions; and ' +
-        'the deployments that wait, or have waited, to begin at their clusters.',
+      'How many things of each kind were stopped by this request, or go on: batcher, rollouts, schedules, sessions, operators, ' +
+        'reconciles; and the deployments that wait, or have waited, to begin at their clusters.',
     ),
 }).meta({ id: 'StopAnswer' });
 export type StopAnswer = z.infer<typeof StopAnswerSchema>;

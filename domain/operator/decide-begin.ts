@@ -60,12 +60,14 @@ export function decideBegin(
   };
 }
 
+type CancelledBegin = Extract<ReconcileBegin, { outcome: 'cancelled' }> | { does: 'end'; outcome: 'gone' };
+
 /** Returns what a reconcile does that was cancelled before it began: nothing, and the resource runs again at its period. */
 export function cancelledBegin(
   resource: CustomResource | null,
   entry: BeginEntry,
   defaultPeriodSeconds: number,
-): ReconcileBegin {
+): CancelledBegin {
   if (resource === null) return { does: 'end', outcome: 'gone' };
   const period = periodOf(resource.metadata.annotations ?? {}, entry, defaultPeriodSeconds);
   return { does: 'end', outcome: 'cancelled', periodSeconds: 'mistake' in period ? null : period.seconds };

@@ -2,6 +2,9 @@ import { type CustomResource, hasFinalizer, isDeleting } from './custom-resource
 import type { Outcome } from './outcome.ts';
 import type { WatchEntry } from './watch-entry.ts';
 
+/** What the status says of a reconcile that somebody has cancelled. */
+export const cancelledText = (by: string): string => `Reconciliation cancelled by ${by}`;
+
 /** What a reconcile knew when it began. */
 export interface Began {
   uid: string;
@@ -46,7 +49,7 @@ export function decideEnd(
   }
   const written = <T extends End['status']>(status: T): T | null => (entry.manage_status ? status : null);
   if (ended.outcome === 'cancelled') {
-    const messages = [`Reconciliation cancelled by ${ended.by}`];
+    const messages = [cancelledText(ended.by)];
     return { outcome: 'cancelled', messages, finalizers: null, status: written('failed'), next: timer(began, null) };
   }
   const { messages } = ended;

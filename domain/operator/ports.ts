@@ -24,7 +24,7 @@ export type ParseYaml = (text: string) => YamlReading;
 
 /** A resource, read or written through the API of its cluster. */
 export interface ResourceClient {
-  /** Returns the resource; null where there is none. Throws `cluster_unavailable`. */
+  /** Returns the resource; null where there is none. Throws `cluster_unavailable`, and `cluster_refused` for what only people can change. */
   read(of: ObjectRef): Promise<CustomResource | null>;
   /**
    * Writes the status of a resource as it was read. `conflict`: it was changed meanwhile. `absent`: it is gone, or its kind has no status of

@@ -51,9 +51,12 @@ export interface RunWays {
   /** Closes it: the password is void, what is open is cut, and what the run wrote is stored. Throws where the database is away. */
   close(runId: string): Promise<void>;
   /** Closes all at once and cuts what is open, because this process may no longer act. Returns the runs. */
-  cutAll(): string[];
-  /** Whether a run of this process was cut off so: what it came to says nothing. */
-  wasCut(runId: string): boolean;
+  cutAll(): Promise<string[]>;
+  /**
+   * Whether a run had no way for a while: it was cut off so, or its process was gone and another one has found it. Such a run may have failed
+   * for that alone. It is known on the disk too, whichever process asks.
+   */
+  wasAway(runId: string): Promise<boolean>;
 }
 
 /** Where the passwords of runs are kept, as hashes. */

@@ -34,6 +34,27 @@ export type RunResult =
   | { ended: 'unable' }
   | { ended: 'interrupted' };
 
+/** Who cancels the run of a resource that is deleted, where its entry says so. */
+export const BY_DELETION = 'the deletion of the resource';
+
+/** Exit statuses from here on are those of a program that was ended, as a shell gives them. */
+const ENDED_FROM = 128;
+
+interface EndedRun {
+  startedAt: Date | null;
+  endedAt: Date | null;
+  exitCode: number | null;
+}
+
+/**
+ * Returns whether a run was ended because it took longer than its entry allows. It is told by its record alone, since the process that has
+ * ended it may be gone. A run that came to an end of its own counts as what it came to.
+ */
+export function wasLate({ startedAt, endedAt, exitCode }: EndedRun, limitMs: number | null): boolean {
+  if (limitMs === null || startedAt === null || endedAt === null || (exitCode ?? 0) < ENDED_FROM) return false;
+  return endedAt.getTime() - startedAt.getTime() >= limitMs;
+}
+
 /** The message of a run that took longer than its entry allows. */
 export const tookLonger = (duration: string): string => `run took longer than ${duration}`;
 

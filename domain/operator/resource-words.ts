@@ -14,6 +14,9 @@ export type DrainMode = (typeof DRAINS)[number];
 export const WATCH_STATES = ['starting', 'watching', 'missing', 'forbidden', 'failing'] as const;
 export type WatchState = (typeof WATCH_STATES)[number];
 
+/** A process of an operator that has said nothing for so long (ms) gets no runs. What it did by then has ended, unless its runs outlive it. */
+export const SEEN_MS = 45_000;
+
 /** Kind of the owner of an operator's runs. */
 export const RECONCILE_KIND = 'reconcile';
 

@@ -1,7 +1,9 @@
 /** Ways of runs to the cluster: each has a password of its own for the proxy, of which a hash is kept. */
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { AdmittedRun, KeptPasswords, OperatorProxy, RunWays } from '../../domain/operator/proxy-ports.ts';
 import { runKubeconfig } from '../../domain/operator/run-kubeconfig.ts';
-import { makeRunDirectory, runPaths } from '../local-runner/run-files.ts';
+import { makeRunDirectory, runPaths, writePrivate } from '../local-runner/run-files.ts';
 import { newProxyPassword } from '../operator-proxy/admitted-runs.ts';
 
 export interface RunWaysOptions {
@@ -15,10 +17,21 @@ export interface RunWaysOptions {
   ended(runId: string): Promise<void>;
 }
 
+/** File in the folder of a run that was cut off from the cluster. */
+const AWAY = 'away';
+
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
 /** Opens the ways of the runs that live, and then those of new runs. */
 export function openRunWays({ runsDir, proxy, kept, live, ended }: RunWaysOptions): RunWays {
   const open = new Set<string>();
-  const cut = new Set<string>();
+  const away = new Set(live.map(({ runId }) => runId));
+  const noteOf = (runId: string): string => join(runPaths(runsDir, runId).dir, AWAY);
   const admit = (run: AdmittedRun): void => {
     open.add(run.runId);
     proxy.admit(run);
@@ -46,13 +59,15 @@ export function openRunWays({ runsDir, proxy, kept, live, ended }: RunWaysOption
       await ended(runId);
       await kept.forget(runId);
     },
-    cutAll() {
+    async cutAll() {
+      proxy.cutAll();
       const runs = [...open];
       open.clear();
-      for (const runId of runs) cut.add(runId);
-      proxy.cutAll();
+      for (const runId of runs) away.add(runId);
+      // Where that cannot be written it is known as long as this process lives.
+      await Promise.allSettled(runs.map((runId) => writePrivate(noteOf(runId), '')));
       return runs;
     },
-    wasCut: (runId) => cut.has(runId),
+    wasAway: async (runId) => away.has(runId) || exists(noteOf(runId)),
   };
 }

@@ -9,12 +9,13 @@ const MOST = 200;
 
 export const kindKey = (group: string, version: string, kind: string): string => `${group}/${version}/${kind}`;
 
-/** Holds the operator, so that admissions of it go one after the other. Returns whether there is such an operator. */
+/** Holds the operator, so that admissions of it go one after the other. Returns whether there is such an operator, and it is not stopped. */
 export async function holdOperator(db: Db, operator: string): Promise<boolean> {
   const row = await db
     .selectFrom('operators')
     .select('name')
     .where('name', '=', operator)
+    .where('stopped_at', 'is', null)
     .forUpdate()
     .executeTakeFirst();
   return row !== undefined;
@@ -32,7 +33,7 @@ export async function freePlaces(db: Db, operator: string, seenAfter: Date): Pro
     select p.machine, (p.slots - count(c.id))::int as free
     from operator_processes p left join operator_reconciles c on c.operator = p.operator and c.machine = p.machine
       and c.ended_at is null
-    where p.operator = ${operator} and p.seen_at > ${seenAfter} group by p.machine, p.slots
+    where p.operator = ${operator} and p.seen_at > ${seenAfter} and p.left_at is null group by p.machine, p.slots
   `.execute(db);
   return {
     kinds: new Map(kinds.rows.map(({ key, free }) => [key, free])),

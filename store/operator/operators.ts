@@ -12,6 +12,19 @@ export interface OperatorProcess {
   /** Runs at once, all kinds together. */
   slots: number;
   version: string;
+  /** Whether its runs go on without it; default: they do. */
+  outlived?: boolean;
+}
+
+/** A live process of this name, on another machine, watches other kinds: it is another operator. */
+export class OtherOperator extends Error {
+  override name = 'OtherOperator';
+  readonly machine: string;
+
+  constructor(machine: string) {
+    super(`a process on ${machine} has this name and watches other kinds`);
+    this.machine = machine;
+  }
 }
 
 export interface WatchRow {
@@ -24,12 +37,29 @@ export interface WatchRow {
   finalizer: string | null;
 }
 
-/** Records an operator with what it watches; entries that it no longer has go. */
+/** What an operator says of itself. */
+export interface OperatorRow {
+  name: string;
+  home: string;
+  version: string;
+}
+
+/** Where a process of an operator begins: its machine, and since when those of others have to be seen to be live. */
+interface Beginning {
+  machine: string;
+  seenAfter: Date;
+}
+
+/**
+ * Records an operator with what it watches; entries that it no longer has go. Throws `OtherOperator`, and what the database says to a login to
+ * which the operator does not belong.
+ */
 export async function writeOperator(
   db: Db,
-  { name, home, version }: { name: string; home: string; version: string },
+  { name, home, version }: OperatorRow,
   watches: readonly WatchRow[],
   now: Date,
+  beginning?: Beginning,
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {
     await trx
@@ -38,6 +68,7 @@ export async function writeOperator(
       .onConflict((conflict) => conflict.column('name').doUpdateSet({ home, version }))
       .execute();
     await trx.selectFrom('operators').select('name').where('name', '=', name).forUpdate().execute();
+    if (beginning !== undefined) await refuseOther(trx, name, watches, beginning);
     const kept = watches.map(({ group, version: of, kind }) => `${group}/${of}/${kind}`);
     await trx
       .deleteFrom('operator_watches')
@@ -55,14 +86,42 @@ export async function writeOperator(
   });
 }
 
+/** Throws `OtherOperator` where live processes of other machines watch something, and nothing of these. */
+async function refuseOther(
+  trx: Db,
+  operator: string,
+  watches: readonly WatchRow[],
+  { machine, seenAfter }: Beginning,
+): Promise<void> {
+  const other = await trx
+    .selectFrom('operator_processes')
+    .select('machine')
+    .where('operator', '=', operator)
+    .where('machine', '<>', machine)
+    .where('seen_at', '>', seenAfter)
+    .where('left_at', 'is', null)
+    .orderBy('machine')
+    .executeTakeFirst();
+  if (other === undefined) return;
+  const known = await trx
+    .selectFrom('operator_watches')
+    .select(['api_group', 'version', 'kind'])
+    .where('operator', '=', operator)
+    .execute();
+  const isShared = known.some((one) =>
+    watches.some(({ group, version, kind }) => group === one.api_group && version === one.version && kind === one.kind),
+  );
+  if (known.length > 0 && !isShared) throw new OtherOperator(other.machine);
+}
+
 /** Says that a process is there. `engineReason`: why Temporal does not answer it; null: it does. */
 export async function noteProcess(
   db: Db,
   { engineReason, ...process }: OperatorProcess & { engineReason: string | null },
   now: Date,
 ): Promise<void> {
-  const { queue, slots, version } = process;
-  const said = { queue, slots, version, seen_at: now, engine_reason: engineReason };
+  const { queue, slots, version, outlived = true } = process;
+  const said = { queue, slots, version, outlived, seen_at: now, left_at: null, engine_reason: engineReason };
   await db
     .insertInto('operator_processes')
     .values({ ...process, ...said })
@@ -70,12 +129,30 @@ export async function noteProcess(
     .execute();
 }
 
-/** Says that a process takes no more runs. */
+/** Says that a process takes no more runs. One that took its runs with it stays on record until others have seen to them. */
 export async function forgetProcess(
   db: Db,
-  { operator, machine }: Pick<OperatorProcess, 'operator' | 'machine'>,
+  { operator, machine, outlived = true }: Pick<OperatorProcess, 'operator' | 'machine' | 'outlived'>,
+  now: Date,
 ): Promise<void> {
+  if (!outlived) {
+    await db
+      .updateTable('operator_processes')
+      .set({ left_at: now })
+      .where('operator', '=', operator)
+      .where('machine', '=', machine)
+      .execute();
+    return;
+  }
   await db.deleteFrom('operator_processes').where('operator', '=', operator).where('machine', '=', machine).execute();
+}
+
+/** Forgets the processes that were not seen since a time, took their runs with them, and have no reconcile that is open. */
+export async function forgetLeftProcesses(db: Db, operator: string, seenBefore: Date): Promise<void> {
+  await sql`
+    delete from operator_processes p where p.operator = ${operator} and not p.outlived and p.seen_at < ${seenBefore} and not exists (
+      select from operator_reconciles c where c.operator = p.operator and c.machine = p.machine and c.ended_at is null)
+  `.execute(db);
 }
 
 /**

@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Cause } from '../../domain/operator/cause.ts';
 import type { OwnerMark } from '../../domain/operator/owner-mark.ts';
 import { type ReconcileBegin, type RunResult, runIdOfReconcile } from '../../domain/operator/reconcile.ts';
-import type { Phase, ReconcileOutcome, WatchState } from '../../domain/operator/resource-words.ts';
+import { type Phase, type ReconcileOutcome, SEEN_MS, type WatchState } from '../../domain/operator/resource-words.ts';
 import type { StreamState } from '../../domain/runs/stream-schema.ts';
 import type { Db } from '../connection/database.ts';
 
@@ -87,11 +87,25 @@ export const isPaused = (now: Date): RawBuilder<boolean> =>
 const shownPhase = (now: Date): RawBuilder<Phase> =>
   sql<Phase>`case when r.phase in ('running', 'gone') or r.drain is not null or not ${isPaused(now)} then r.phase else 'paused' end`;
 
+/** Whether a resource is to run, and nothing of its operator begins. */
+const isStopped = sql<boolean>`(r.reconcile_id is null and r.due_at is not null and r.gone_at is null
+  and exists (select from operators o where o.name = r.operator and o.stopped_at is not null))`;
+
+/** What a resource waits for whose reconcile belongs to a host that gives no sign; null: its host is there. */
+const waitsForHost = (now: Date): RawBuilder<string | null> =>
+  sql<
+    string | null
+  >`(select 'waits for host ' || c.machine || ', which gives no sign: a cancel gives its run up' from operator_reconciles c
+    where c.id = r.reconcile_id and c.ended_at is null and not exists (select from operator_processes p
+      where p.operator = c.operator and p.machine = c.machine and p.seen_at > ${new Date(now.getTime() - SEEN_MS)}))`;
+
 const resourceColumns = (
   now: Date,
 ) => sql`r.id, r.operator, r.api_group as "group", r.version, r.kind, r.namespace, r.name, r.uid,
   r.generation, ${shownPhase(now)} as phase,
-  case when ${shownPhase(now)} = 'paused' then 'paused' || coalesce(' by ' || r.paused_by, '') else r.reason end as reason,
+  case when ${shownPhase(now)} = 'paused' then 'paused' || coalesce(' by ' || r.paused_by, '')
+    when ${isStopped} then 'waits for ./muster go: everything is stopped'
+    when r.reconcile_id is not null then coalesce(${waitsForHost(now)}, r.reason) else r.reason end as reason,
   case when r.due_at is null or not ${isPaused(now)} then r.due_at when r.paused_until is null then null
     else greatest(r.due_at, r.paused_until) end as "dueAt",
   r.failures, ${isPaused(now)} as paused, case when ${isPaused(now)} then r.paused_until end as "pausedUntil"`;
@@ -249,7 +263,7 @@ export async function countOperators(db: Db, now: Date, seenAfter: Date): Promis
     select (select count(*)::int from operator_resources r where r.reconcile_id is null and r.gone_at is null and r.due_at <= ${now}
         and not ${isPaused(now)}) as due,
       (select count(*)::int from operator_reconciles where ended_at is null) as open,
-      (select count(distinct operator)::int from operator_processes where seen_at > ${seenAfter}) as live
+      (select count(distinct operator)::int from operator_processes where seen_at > ${seenAfter} and left_at is null) as live
   `.execute(db);
   const [counts = { due: 0, open: 0, live: 0 }] = rows;
   return { ...counts, resources: Object.fromEntries(phases.rows.map(({ phase, count }) => [phase, count])) };

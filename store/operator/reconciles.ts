@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { After } from '../../domain/operator/after-reconcile.ts';
 import type { Cause } from '../../domain/operator/cause.ts';
-import type { ReconcileBegin, RunResult } from '../../domain/operator/reconcile.ts';
+import { BY_DELETION, type ReconcileBegin, type RunResult } from '../../domain/operator/reconcile.ts';
 import { type DrainMode, RECONCILE_KIND, type ReconcileOutcome } from '../../domain/operator/resource-words.ts';
 import type { Db } from '../connection/database.ts';
 
@@ -28,7 +28,8 @@ export interface ReconcileRow {
   dirty: number;
   failures: number;
   interruptions: number;
-  doneGeneration: number | null;
+  /** The generation that the reconcile before this one has read; null where there is none. */
+  lastGeneration: number | null;
   lastOutcome: ReconcileOutcome | null;
   /** Who asked for its end; null where nobody did. */
   cancelledBy: string | null;
@@ -53,34 +54,73 @@ export async function findReconcile(db: Db, id: string): Promise<ReconcileRow | 
     ])
     .select(['c.dirty_read as dirtyRead', 'c.generation', 'c.entry_hash as entryHash', 'c.run_result as runResult'])
     .select(['r.api_group as group', 'r.version', 'r.kind', 'r.namespace', 'r.name', 'r.uid', 'r.dirty'])
-    .select(['r.failures', 'r.interruptions', 'r.done_generation as doneGeneration'])
+    .select(['r.failures', 'r.interruptions'])
+    // A run that was interrupted is one of its generation too, though nothing of it is done.
+    .select(
+      sql<
+        number | null
+      >`(select p.generation from operator_reconciles p where p.resource_id = c.resource_id and p.id <> c.id
+      and p.ended_at is not null and p.generation is not null order by p.started_at desc limit 1)`.as('lastGeneration'),
+    )
     .select(['r.last_outcome as lastOutcome', 'r.drain', 'c.cancelled_by as cancelledBy'])
     .where('c.id', '=', id)
     .executeTakeFirst();
   return row ?? null;
 }
 
-/** Writes what a reconcile does, unless that is decided. Returns what is decided. */
+interface BeginRead {
+  dirty: number;
+  generation: number | null;
+  entryHash: string;
+  runId: string | null;
+  /** Whether the deletion of its resource cancels a run that is none of a finalizer. */
+  deletionCancels: boolean;
+}
+
+/**
+ * Writes what a reconcile does, unless that is decided. A resource that was deleted since the reconcile read it has its run cancelled with the
+ * decision: the note of the deletion holds the resource as well, so that one of the two sees the other. Returns what is decided.
+ */
 export async function writeBegin(
   db: Db,
-  id: string,
+  { id, resourceId }: Pick<ReconcileRow, 'id' | 'resourceId'>,
   begin: ReconcileBegin,
-  read: { dirty: number; generation: number | null; entryHash: string; runId: string | null },
+  read: BeginRead,
+  now: Date,
 ): Promise<ReconcileBegin> {
-  await db
-    .updateTable('operator_reconciles')
-    .set({
-      begin: JSON.stringify(begin),
-      dirty_read: read.dirty,
-      generation: read.generation,
-      entry_hash: read.entryHash,
-      run_id: read.runId,
-    })
-    .where('id', '=', id)
-    .where('begin', 'is', null)
-    .execute();
-  const row = await db.selectFrom('operator_reconciles').select('begin').where('id', '=', id).executeTakeFirstOrThrow();
-  return row.begin ?? begin;
+  return db.transaction().execute(async (trx) => {
+    const { deleting } = await trx
+      .selectFrom('operator_resources')
+      .select('deleting')
+      .where('id', '=', resourceId)
+      .forUpdate()
+      .executeTakeFirstOrThrow();
+    const isCancelled = read.deletionCancels && deleting && begin.does === 'run' && !begin.finalizerRun;
+    await trx
+      .updateTable('operator_reconciles')
+      .set({
+        begin: JSON.stringify(begin),
+        dirty_read: read.dirty,
+        generation: read.generation,
+        entry_hash: read.entryHash,
+        run_id: read.runId,
+      })
+      .$if(isCancelled, (update) =>
+        update.set({
+          cancel_requested_at: sql`coalesce(cancel_requested_at, ${now})`,
+          cancelled_by: sql`coalesce(cancelled_by, ${BY_DELETION})`,
+        }),
+      )
+      .where('id', '=', id)
+      .where('begin', 'is', null)
+      .execute();
+    const row = await trx
+      .selectFrom('operator_reconciles')
+      .select('begin')
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+    return row.begin ?? begin;
+  });
 }
 
 /** Writes how the run of a reconcile ended, once. */
@@ -142,8 +182,8 @@ export async function endReconcile(
         due_at = case when ${again} then ${now}::timestamptz when r.gone_at is not null or ${gone} then null
           else ${dueAt}::timestamptz end,
         due_class = case when ${again} then coalesce(r.due_class, 1) else ${due?.urgency ?? null}::smallint end,
-        due_reason = case when ${again} then r.due_reason else ${due?.reason ?? null}::text end,
-        cause = case when ${again} then r.cause else ${due === null ? null : JSON.stringify(due.cause)}::jsonb end,
+        due_reason = case when ${again} then coalesce(r.due_reason, ${due?.reason ?? null}::text) else ${due?.reason ?? null}::text end,
+        cause = case when ${again} and r.cause is not null then r.cause else ${due === null ? null : JSON.stringify(due.cause)}::jsonb end,
         phase = case when ${again} then 'queued' when r.gone_at is not null then 'gone' else ${after.phase}::text end,
         reason = case when ${again} then 'changed during its run' else ${after.reason}::text end,
         gone_at = case when ${gone} then coalesce(r.gone_at, ${now}::timestamptz) else r.gone_at end,
@@ -159,6 +199,16 @@ export async function endReconcile(
 
 async function noteFirstFailure(trx: Db, { id, operator }: ReconcileRow, now: Date): Promise<void> {
   await trx.insertInto('operator_failures').values({ reconcile_id: id, operator, failed_at: now }).execute();
+}
+
+/** Returns when a run began and ended, as far as its process was seen. */
+export async function readRunTimes(db: Db, runId: string): Promise<{ startedAt: Date | null; endedAt: Date | null }> {
+  const row = await db
+    .selectFrom('runs')
+    .select(['started_at as startedAt', 'ended_at as endedAt'])
+    .where('id', '=', runId)
+    .executeTakeFirst();
+  return row ?? { startedAt: null, endedAt: null };
 }
 
 /** Returns whether somebody asked for the end of a reconcile. */

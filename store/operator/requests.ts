@@ -164,19 +164,25 @@ export async function writeDrain(
   return Number(result.numAffectedRows ?? 0n);
 }
 
-/** A reconcile that is to be cancelled and whose machine is away: nobody there hears of it. */
+/** A reconcile of which no process sees to the run any more. */
 export interface AbandonedReconcile {
   id: string;
   uid: string;
   version: string;
 }
 
-/** Returns the reconciles of an operator that are to be cancelled and whose machine was not seen since a time. */
+/**
+ * Returns the reconciles of an operator whose runs are given up: those that are to be cancelled and whose machine was not seen since a time, so
+ * that nobody there hears of it, and all of a process that ended, or was not seen since, and took its runs with it.
+ */
 export async function listAbandoned(db: Db, operator: string, seenAfter: Date): Promise<AbandonedReconcile[]> {
   const { rows } = await sql<AbandonedReconcile>`
     select c.id, r.uid, r.version from operator_reconciles c join operator_resources r on r.id = c.resource_id
-    where c.operator = ${operator} and c.cancel_requested_at is not null and c.ended_at is null and not exists (
-      select from operator_processes p where p.operator = c.operator and p.machine = c.machine and p.seen_at > ${seenAfter})
+    where c.operator = ${operator} and c.ended_at is null and (
+      (c.cancel_requested_at is not null and not exists (
+        select from operator_processes p where p.operator = c.operator and p.machine = c.machine and p.seen_at > ${seenAfter}))
+      or exists (select from operator_processes p where p.operator = c.operator and p.machine = c.machine and not p.outlived
+        and (p.left_at is not null or p.seen_at <= ${seenAfter})))
   `.execute(db);
   return rows;
 }

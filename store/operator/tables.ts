@@ -19,6 +19,8 @@ export interface OperatorsTable {
   /** Machine of the process that watches. */
   watcher: Optional<string>;
   watch_lease_until: OptionalTime;
+  /** Since when nothing of it begins, because everything is stopped. */
+  stopped_at: OptionalTime;
   registered_at: Time;
 }
 
@@ -31,6 +33,10 @@ export interface OperatorProcessesTable {
   seen_at: Time;
   /** Why Temporal did not answer the last time. */
   engine_reason: Optional<string>;
+  /** Whether its runs go on without it; those of a pod do not. */
+  outlived: Generated<boolean>;
+  /** When it ended in order, where its runs ended with it. */
+  left_at: OptionalTime;
 }
 
 export interface OperatorWatchesTable {

@@ -9,16 +9,17 @@ import { temporalSettings } from '../../config/temporal-settings.ts';
 import { followRequests, serveRequests } from '../../control/operator/follow-requests.ts';
 import type { HashedEntry, OperatorSite } from '../../control/operator/operator-site.ts';
 import { reconcileRuns } from '../../control/operator/reconcile-runs.ts';
+import { registerOperator } from '../../control/operator/register-operator.ts';
 import { wantedDispatcher } from '../../control/operator/wanted-workflows.ts';
 import { announceRunMachine } from '../../control/runs/announce-machine.ts';
 import { cleanMachine } from '../../control/runs/clean-machine.ts';
 import { connectTemporal } from '../../control/temporal/connect.ts';
-import { ensureNamespace } from '../../control/temporal/ensure-namespace.ts';
 import { createTell } from '../../control/temporal/tell.ts';
 import { operatorMachineQueueOf, operatorQueueOf } from '../../domain/engine/task-queues.ts';
 import { secondsOf } from '../../domain/operator/duration.ts';
 import { logLevelOf } from '../../domain/operator/log-lines.ts';
 import { OPERATOR_MACHINES } from '../../domain/operator/resource-words.ts';
+import type { Runner } from '../../domain/runs/runner.ts';
 import { openClusterAccess } from '../../drivers/kubernetes/cluster-access.ts';
 import { createClusterClient } from '../../drivers/kubernetes/cluster-client.ts';
 import { createLocalRunner } from '../../drivers/local-runner/local-runner.ts';
@@ -35,7 +36,7 @@ import { createDiscovery } from '../../drivers/operator-watch/discovery.ts';
 import { openDatabase } from '../../store/connection/database.ts';
 import { missingMigrations } from '../../store/migrations/index.ts';
 import { countWorkOf } from '../../store/operator/due.ts';
-import { forgetProcess, noteProcess, type WatchRow, writeOperator } from '../../store/operator/operators.ts';
+import { forgetProcess, noteProcess, type WatchRow } from '../../store/operator/operators.ts';
 import { again } from '../again.ts';
 import { connectWorkers, workerOptions } from '../engine.ts';
 import { keepRunning } from '../keep-running.ts';
@@ -45,6 +46,7 @@ import { workflowBundle } from '../workflow-bundle.ts';
 import { openDependents } from './follow-dependents.ts';
 import { followObjects } from './follow-objects.ts';
 import { keepLease } from './keep-lease.ts';
+import { awaitNamespace, keepNamespace } from './keep-namespace.ts';
 import { openWays } from './open-ways.ts';
 import { listenAddress, listenForOperatorProbes } from './probes.ts';
 import { type OperatorStart, StartRefused } from './read-start.ts';
@@ -61,8 +63,6 @@ export interface OperatorProcess {
   onStart(stop: () => void): void;
 }
 
-/** Workflows that are over are kept so long. */
-const RETENTION_DAYS = 3;
 const LOOK_MS = 30_000;
 const GRACE_MS = 5_000;
 const FORCE_MS = 14_000;
@@ -104,13 +104,16 @@ export async function runOperator({
   const settings = { ...temporalSettings(env, 'operator'), namespace: namedNamespace ?? `muster-operator-${name}` };
   const temporal = connectTemporal(settings);
   const { client } = temporal;
-  await again('Temporal', log, () => ensureNamespace(temporal.connection, settings.namespace, RETENTION_DAYS));
+  const inTemporal = { connection: temporal.connection, namespace: settings.namespace, log };
+  await awaitNamespace(inTemporal);
 
   const access = openClusterAccess(null);
   const cluster = createClusterClient(access);
   const clock = () => new Date();
   const here = { operator: name, machine: hostId };
-  await again('database', log, () => writeOperator(db, { name, home, version }, hashed.map(watchOf), clock()));
+  const register = () => registerOperator({ db, clock, machine: hostId }, { name, home, version }, hashed.map(watchOf));
+  const refusal = await again('database', log, register);
+  if (refusal !== null) throw new StartRefused([refusal], 1);
   const dependents = openDependents({ db, operator: name, clock }, start.namespaces);
   const reach = await openWays({ start, data, runsDir, access, db, here, dependents, log });
   const discovery = createDiscovery(cluster);
@@ -159,7 +162,9 @@ export async function runOperator({
   if (logLevel === null)
     log.error({ value: flags['ansible-log-events'] }, '--ansible-log-events: the word is not known; it means tasks');
   const owners = [reconcileRuns(db)];
-  const me = { operator: name, machine: hostId, queue: operatorMachineQueueOf(hostId), slots: start.slots, version };
+  const queue = operatorMachineQueueOf(hostId);
+  // With the container all processes of a pod end.
+  const me = { ...here, queue, slots: start.slots, version, outlived: !isPod };
   const sign = async () => {
     await noteProcess(db, { ...me, engineReason: await temporal.health() }, clock());
   };
@@ -182,7 +187,7 @@ export async function runOperator({
     await again('Temporal', log, () =>
       Worker.create({
         ...shared,
-        taskQueue: me.queue,
+        taskQueue: queue,
         ...shutdownTimes(flags['graceful-shutdown-timeout']),
         activities: createOperatorMachineActivities({ ...site, runner, here: runsHere }),
         maxConcurrentActivityTaskExecutions: WATCHING_PLACES,
@@ -193,7 +198,7 @@ export async function runOperator({
     keepLease({
       sign,
       lost: async () => {
-        await Promise.allSettled(site.ways.cutAll().map((runId) => runner.end(runId)));
+        await Promise.allSettled((await site.ways.cutAll()).map((runId) => runner.end(runId)));
       },
       log,
     }),
@@ -201,15 +206,18 @@ export async function runOperator({
       {
         'the dispatcher and what people ask for': () => serveRequests(site),
         'the clean-up of runs': async () => {
-          const { problems } = await cleanMachine({ db, clock: site.clock, runner, owners, hostId });
+          const { problems, stopped } = await cleanMachine({ db, clock: site.clock, runner, owners, hostId });
+          // Nobody else sees to a run that was given up.
+          for (const runId of stopped) await site.directories.tidy(runId);
           if (problems.length > 0) log.warn({ problems: problems.slice(0, 10) }, 'not all runs could be cleaned up');
         },
       },
       log,
       LOOK_MS,
     ),
+    keepNamespace(inTemporal, () => serveRequests(site)),
     followRequests(site, { database: databaseSettings(env), log }),
-    announceRunMachine(site, { machine: hostId, queue: me.queue, kind: OPERATOR_MACHINES }),
+    announceRunMachine(site, { machine: hostId, queue, kind: OPERATOR_MACHINES }),
   ];
   await site.tell([wantedDispatcher(name)]);
   const objects = followObjects({ site, client: cluster, discovery, namespaces: start.namespaces, dependents });
@@ -228,16 +236,25 @@ export async function runOperator({
   log.info({ operator: name, host: hostId, slots: start.slots, entries: hashed.length }, 'working');
   void sayReady(() => isReady());
   await Promise.all(workers.map((worker) => worker.run()));
+  // They would be killed in a moment; what is asked to end may still say so.
+  const ending = isPod ? endAll(runner) : null;
   await objects.stop();
+  await dependents.stop();
   for (const stop of stops) await stop();
+  await ending;
   await reach.stop();
   await site.notices.close();
-  await forgetProcess(db, me).catch(() => undefined);
+  await forgetProcess(db, me, clock()).catch(() => undefined);
   await connection.close();
   await temporal.close();
   await db.destroy();
   await metricsListener?.close();
   await probes.close();
+}
+
+async function endAll(runner: Runner): Promise<void> {
+  const runs = await runner.live();
+  await Promise.allSettled(runs.map((runId) => runner.end(runId)));
 }
 
 /** How long a stop waits for runs: they go on without the process, and the next one finds them. */

@@ -26,7 +26,7 @@ export async function stopRoutes(app: ApiServer, deps: StopDependencies): Promis
       schema: {
         tags,
         summary:
-          'Stop everything: batcher, rollouts, schedules, new phases of deployments, and all sessions that have not ended',
+          'Stop everything: batcher, rollouts, schedules, operators, new phases of deployments, and all sessions and reconciles that have not ended',
         description:
           'Sessions that somebody makes afterwards run, with a warning. What a deployment has begun at its clusters goes on; nothing new of it begins. ' +
           'The same request again stops what has begun since.',
@@ -43,7 +43,7 @@ export async function stopRoutes(app: ApiServer, deps: StopDependencies): Promis
     {
       schema: {
         tags,
-        summary: 'Let everything go on that was stopped; cancelled sessions stay cancelled',
+        summary: 'Let everything go on that was stopped; cancelled sessions stay cancelled, resources reconcile again',
         description: 'The body {"reason"} is optional. What was paused by hand stays paused.',
         optionalBody: GoBodySchema.meta({ examples: { over: { reason: 'the cooling is mended' } } }),
         response: { 200: StopAnswerSchema },

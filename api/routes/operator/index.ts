@@ -1,3 +1,4 @@
+import { cancelReconciles, pauseOperators, resumeOperators } from '../../../control/operator/stop-operators.ts';
 import type { ApiLane } from '../../shared/api-shared.ts';
 import { operatorRoutes } from './operator-routes.ts';
 import { reconcileRoutes } from './reconcile-routes.ts';
@@ -11,6 +12,11 @@ export const operator: ApiLane = (shared) => ({
       await resourceRoutes(app, shared);
       await reconcileRoutes(app, shared);
     },
+  },
+  stop: {
+    pause: (by, stop) => pauseOperators(shared.db, by, stop),
+    cancel: (by, stop) => cancelReconciles(shared.db, by, stop),
+    go: (by, moments) => resumeOperators(shared, by, moments),
   },
   tags: { operator: 'Operators: custom resources that playbooks and roles reconcile.' },
 });

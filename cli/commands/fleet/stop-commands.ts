@@ -14,6 +14,8 @@ interface StopOptions extends WriteOptions {
 /** What is counted, as a person reads it. */
 const NOUNS: Readonly<Record<string, string>> = {
   batcher: 'batcher',
+  operators: 'operator',
+  reconciles: 'reconcile',
   rollouts: 'rollout',
   schedules: 'schedule',
   sessions: 'session',
@@ -23,7 +25,9 @@ const NOUNS: Readonly<Record<string, string>> = {
 /** `muster stop --all --reason TEXT` */
 export function stopCommand(program: Command, context: CliContext): void {
   withDryRun(withServer(program.command('stop')))
-    .description('stop everything: pause batcher, rollouts, schedules and deployments, and cancel all sessions')
+    .description(
+      'stop everything: pause batcher, rollouts, schedules, deployments and operators, and cancel all sessions and reconciles',
+    )
     .option('--all', 'everything; nothing less can be stopped so')
     .option('-y, --yes', 'ask nothing; without a terminal it is needed')
     .action(async ({ all, yes, ...options }: StopOptions) => {
@@ -36,14 +40,14 @@ export function stopCommand(program: Command, context: CliContext): void {
           path: '/api/v1/status',
         });
         const open = (counts?.sessions.pending ?? 0) + (counts?.sessions.running ?? 0);
-        const question = `Stop everything, and cancel ${counted(open, 'session')}?`;
+        const question = `Stop everything, and cancel ${counted(open, 'session')} and all reconciles?`;
         await confirmMany(context, question, yes);
       }
       const request = { method: 'POST', path: '/api/v1/stop', body: { reason: options.reason } } as const;
       const answer = await perform<StopAnswer>(context, api, request, options);
       if (answer === undefined) return;
       say(context, `everything is stopped: ${countsText(answer)}`);
-      say(context, '`./muster go` lets it go on; cancelled sessions stay cancelled');
+      say(context, '`./muster go` lets it go on; cancelled sessions stay cancelled, resources reconcile again');
     });
 }
 

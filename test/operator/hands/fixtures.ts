@@ -53,7 +53,7 @@ export async function begin(
   db: Db,
   resource: string,
   now: Date,
-  more: { drained?: true; finalizerRun?: boolean } = {},
+  { deletionCancels, ...more }: { drained?: true; finalizerRun?: boolean; deletionCancels?: boolean } = {},
 ): Promise<ReconcileRow> {
   const [id = ''] = await openReconciles(db, [{ id: resource, machine: MACHINE }], now);
   const does: ReconcileBegin = {
@@ -63,7 +63,7 @@ export async function begin(
   };
   const opened = await recordOf(db, id);
   const read = { dirty: opened.dirty, generation: 1, entryHash: 'h1', runId: runIdOfReconcile(id) };
-  await writeBegin(db, id, does, read);
+  await writeBegin(db, opened, does, { ...read, deletionCancels: deletionCancels === true }, now);
   return recordOf(db, id);
 }
 
@@ -71,7 +71,7 @@ export async function begin(
 export async function end(db: Db, record: ReconcileRow, outcome: ReconcileOutcome, now: Date, messages: string[] = []) {
   const next = outcome === 'failed' ? ({ when: 'back_off' } as const) : ({ when: 'event' } as const);
   const after = afterReconcile({
-    ...{ outcome, next, generation: record.generation, generationOfLastRun: record.doneGeneration, random: 0 },
+    ...{ outcome, next, generation: record.generation, generationOfLastRun: record.lastGeneration, random: 0 },
     before: { failures: record.failures, interruptions: record.interruptions },
     backoff: DEFAULT_BACKOFF,
   });

@@ -69,8 +69,7 @@ describe('a lease', () => {
 describe('ways of runs', () => {
   const [entry] = load('[{group: demo.io, version: v1, kind: Widget, playbook: pb.yml}]').entries;
   const owner = { apiVersion: 'demo.io/v1', kind: 'Widget', name: 'w', uid: 'u', namespace: 'ns' };
-  const opened = (live: AdmittedRun[] = []) => {
-    const runsDir = mkdtempSync(join(tmpdir(), 'muster-ways-'));
+  const opened = (live: AdmittedRun[] = [], runsDir = mkdtempSync(join(tmpdir(), 'muster-ways-'))) => {
     const calls: string[] = [];
     const kept = new Map<string, AdmittedRun>();
     const ways = openRunWays({
@@ -104,14 +103,19 @@ describe('ways of runs', () => {
     rmSync(runsDir, { recursive: true, force: true });
   });
 
-  test('are cut all at once where the process may act no more; what such a run came to says nothing', async () => {
+  test('are cut all at once where the process may act no more; the next process knows which', async () => {
     const left = { runId: 'left', owner, passwordHash: 'aa', entry: { ...WIDGET } } as unknown as AdmittedRun;
     const { ways, calls, runsDir } = opened([left]);
-    expect(ways.wasCut('left')).toBe(false);
-    expect(ways.cutAll()).toEqual(['left']);
-    expect(ways.cutAll()).toEqual([]);
-    expect([ways.wasCut('left'), ways.wasCut('other')]).toEqual([true, false]);
-    expect(calls).toEqual(['admit left', 'cut all', 'cut all']);
+    if (entry === undefined) throw new Error('no entry');
+    await ways.open({ runId: 'own', owner, entry });
+    // Its process was gone for a while.
+    expect([await ways.wasAway('left'), await ways.wasAway('own')]).toEqual([true, false]);
+    expect(await ways.cutAll()).toEqual(['left', 'own']);
+    expect(await ways.cutAll()).toEqual([]);
+    expect([await ways.wasAway('own'), await ways.wasAway('other')]).toEqual([true, false]);
+    expect(calls).toEqual(['admit left', 'admit own', 'cut all', 'cut all']);
+    const next = opened([], runsDir);
+    expect([await next.ways.wasAway('own'), await next.ways.wasAway('other')]).toEqual([true, false]);
     rmSync(runsDir, { recursive: true, force: true });
   });
 });
