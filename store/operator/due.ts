@@ -111,6 +111,16 @@ export async function noteTold(db: Db, id: string, now: Date): Promise<void> {
   await db.updateTable('operator_reconciles').set({ told_at: now }).where('id', '=', id).execute();
 }
 
+/** Temporal has lost its store: it is to be told of all reconciles that are open. */
+export async function forgetTold(db: Db, operator: string): Promise<void> {
+  await db
+    .updateTable('operator_reconciles')
+    .set({ told_at: null })
+    .where('operator', '=', operator)
+    .where('ended_at', 'is', null)
+    .execute();
+}
+
 /** Returns when the next resource is due that nothing but its time keeps, or the end of its pause; null: none. */
 export async function nextDue(db: Db, operator: string, after: Date): Promise<Date | null> {
   const { rows } = await sql<{ due: Date | null }>`

@@ -1,7 +1,6 @@
 /** The life of an operator's process: what it opens, its workers, and their stops in order. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Worker } from '@temporalio/worker';
 import { createOperatorActivities, createOperatorMachineActivities } from '../../activities/operator/activities.ts';
 import { databaseSettings } from '../../config/database-settings.ts';
 import { type Environment, SECRET_SETTINGS } from '../../config/environment.ts';
@@ -35,7 +34,7 @@ import { createRunDirectories } from '../../drivers/operator-runner/private-dire
 import { createDiscovery } from '../../drivers/operator-watch/discovery.ts';
 import { openDatabase } from '../../store/connection/database.ts';
 import { missingMigrations } from '../../store/migrations/index.ts';
-import { countWorkOf } from '../../store/operator/due.ts';
+import { countWorkOf, forgetTold } from '../../store/operator/due.ts';
 import { forgetProcess, noteProcess, type WatchRow } from '../../store/operator/operators.ts';
 import { again } from '../again.ts';
 import { connectWorkers, workerOptions } from '../engine.ts';
@@ -47,6 +46,7 @@ import { openDependents } from './follow-dependents.ts';
 import { followObjects } from './follow-objects.ts';
 import { keepLease } from './keep-lease.ts';
 import { awaitNamespace, keepNamespace } from './keep-namespace.ts';
+import { keepWorkers } from './keep-workers.ts';
 import { openWays } from './open-ways.ts';
 import { listenAddress, listenForOperatorProbes } from './probes.ts';
 import { type OperatorStart, StartRefused } from './read-start.ts';
@@ -173,27 +173,22 @@ export async function runOperator({
   const connection = await connectWorkers(settings, log);
   const shared = workerOptions(connection, settings, { tracing: undefined, signing: null, log });
   const codePath = await workflowBundle(join(data, 'bundles'), undefined);
-  const workers = [
-    await again('Temporal', log, () =>
-      Worker.create({
-        ...shared,
-        taskQueue: operatorQueueOf(name),
-        workflowBundle: { codePath },
-        activities: createOperatorActivities(site),
-        maxCachedWorkflows: 200,
-        maxConcurrentActivityTaskExecutions: 50,
-      }),
-    ),
-    await again('Temporal', log, () =>
-      Worker.create({
-        ...shared,
-        taskQueue: queue,
-        ...shutdownTimes(flags['graceful-shutdown-timeout']),
-        activities: createOperatorMachineActivities({ ...site, runner, here: runsHere }),
-        maxConcurrentActivityTaskExecutions: WATCHING_PLACES,
-      }),
-    ),
-  ];
+  const anywhere = {
+    ...shared,
+    taskQueue: operatorQueueOf(name),
+    workflowBundle: { codePath },
+    activities: createOperatorActivities(site),
+    maxCachedWorkflows: 200,
+    maxConcurrentActivityTaskExecutions: 50,
+  };
+  const onMachine = {
+    ...shared,
+    taskQueue: queue,
+    ...shutdownTimes(flags['graceful-shutdown-timeout']),
+    activities: createOperatorMachineActivities({ ...site, runner, here: runsHere }),
+    maxConcurrentActivityTaskExecutions: WATCHING_PLACES,
+  };
+  const workers = await keepWorkers([anywhere, onMachine], () => awaitNamespace(inTemporal), log);
   const stops = [
     keepLease({
       sign,
@@ -215,7 +210,10 @@ export async function runOperator({
       log,
       LOOK_MS,
     ),
-    keepNamespace(inTemporal, () => serveRequests(site)),
+    keepNamespace(inTemporal, async () => {
+      await forgetTold(db, name);
+      await serveRequests(site);
+    }),
     followRequests(site, { database: databaseSettings(env), log }),
     announceRunMachine(site, { machine: hostId, queue, kind: OPERATOR_MACHINES }),
   ];
@@ -228,14 +226,14 @@ export async function runOperator({
   });
   const hasRunner = (await findAnsibleRunner()) !== null;
   if (!hasRunner) log.warn({ named: env.MUSTER_ANSIBLE_RUNNER }, 'ansible-runner was not found: no resource can run');
-  isReady = () => hasRunner && objects.isReady() && workers.every((worker) => worker.getState() === 'RUNNING');
+  isReady = () => hasRunner && objects.isReady() && workers.isRunning();
   onStart(() => {
     isReady = () => false;
-    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+    workers.shutdown();
   });
   log.info({ operator: name, host: hostId, slots: start.slots, entries: hashed.length }, 'working');
   void sayReady(() => isReady());
-  await Promise.all(workers.map((worker) => worker.run()));
+  await workers.done;
   // They would be killed in a moment; what is asked to end may still say so.
   const ending = isPod ? endAll(runner) : null;
   await objects.stop();

@@ -8,11 +8,11 @@ import { temporalBinary } from './temporal-binary.ts';
 /** The development server looks for work 20 times a second only, unless it is told otherwise. */
 const POLLS = ['transferProcessorMaxPollRPS', 'timerProcessorMaxPollRPS', 'visibilityProcessorMaxPollRPS'];
 
-/** A Temporal server in memory as somebody else would run it: nothing of Muster is set up in it. */
-export async function startPlainTemporal(): Promise<{ port: number; stop(): Promise<void> }> {
+/** A Temporal server in memory as somebody else would run it: nothing of Muster is set up in it. `at`: its port, default any. */
+export async function startPlainTemporal(at?: number): Promise<{ port: number; stop(): Promise<void> }> {
   const path = temporalBinary();
   if (path === null) throw new Error('no Temporal server');
-  const port = await freePort();
+  const port = at ?? (await freePort());
   const settings = POLLS.flatMap((name) => ['--dynamic-config-value', `history.${name}=2000`]);
   const args = ['server', 'start-dev', '--headless', '--ip', '127.0.0.1', '--port', String(port), ...settings];
   const server = spawn(path, args, { stdio: 'ignore' });
