@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Runner } from '../../domain/runs/runner.ts';
 import type { Db } from '../../store/connection/database.ts';
-import { isCancelRequested, readRunTimes } from '../../store/operator/reconciles.ts';
+import { isCancelRequested, readRunStart } from '../../store/operator/reconciles.ts';
 
 /** Looks for the wish to end a run so often (ms): there are as many runs here as places. */
 const LOOK_MS = 1_000;
@@ -31,7 +31,7 @@ export function endWhenWanted(
   let endsAt: number | null = null;
   const isWanted = async () => {
     if (limitMs !== null && endsAt === null) {
-      const { startedAt } = await readRunTimes(db, runId);
+      const startedAt = await readRunStart(db, runId);
       if (startedAt !== null) endsAt = startedAt.getTime() + limitMs;
     }
     if (endsAt !== null && clock().getTime() >= endsAt) return true;

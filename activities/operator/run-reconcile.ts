@@ -20,7 +20,7 @@ import {
   findReconcile,
   listRunsBeyond,
   readRunnerEvents,
-  readRunTimes,
+  readRunStart,
   writeRunResult,
 } from '../../store/operator/reconciles.ts';
 import { findRun } from '../../store/runs/runs.ts';
@@ -156,7 +156,8 @@ async function resultOf(
   if (run.exitCode === NOT_EXECUTABLE && lastLines === null) return { ended: 'unable' };
   const hasStats = events.some(({ event }) => event === 'playbook_on_stats');
   const outcome = outcomeOf(events, { exitCode: run.exitCode, lastLines });
-  const ended = { ...(await readRunTimes(db, runId)), exitCode: run.exitCode };
+  const [startedAt, endedAt] = await Promise.all([readRunStart(db, runId), directories.endedAt(runId)]);
+  const ended = { startedAt, endedAt, exitCode: run.exitCode };
   if (limit !== null && wasLate(ended, secondsOf(limit) * 1_000))
     return { ended: 'itself', hasStats, ...outcome, outcome: 'failed', messages: [tookLonger(limit)] };
   // It was ended, or failed, without its way to the cluster.

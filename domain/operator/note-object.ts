@@ -43,10 +43,9 @@ export function causeOfNote(resource: NotedResource | null, object: NotedObject,
   if (resource === null) return object.deleting ? 'deleted' : 'created';
   if (object.deleting && !resource.deleting) return 'deleted';
   if (object.mark !== resource.mark) return 'changed';
-  if (object.generation !== resource.generation) {
-    // The reconcile that is open may have read it before the watch told of it.
-    return resource.readGeneration !== null && object.generation <= resource.readGeneration ? null : 'changed';
-  }
+  // A reconcile may have read it before the watch told of it, and may even be over.
+  const read = Math.max(resource.readGeneration ?? -1, resource.doneGeneration ?? -1);
+  if (object.generation !== resource.generation && object.generation > read) return 'changed';
   return noting.isFirst && !resource.isOpen && !resource.isDue ? causeOfStart(resource, object, noting) : null;
 }
 

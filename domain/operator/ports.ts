@@ -50,6 +50,8 @@ export interface RunDirectories {
   make(runId: string, content: RunDirectory, kubeconfig: string, secrets: readonly string[]): Promise<void>;
   /** Last lines of what ansible-runner has written as its output, masked; null where it has written nothing. */
   lastLines(runId: string): Promise<string[] | null>;
+  /** When the run ended, as its launcher has written it; null where it has not. */
+  endedAt(runId: string): Promise<Date | null>;
   /** Removes what holds the spec, the environment and credentials. */
   tidy(runId: string): Promise<void>;
   /** Removes what ansible-runner has left of a run that is over. */

@@ -42,6 +42,7 @@ const ENDED_FROM = 128;
 
 interface EndedRun {
   startedAt: Date | null;
+  /** As its launcher says: it may be found out much later. */
   endedAt: Date | null;
   exitCode: number | null;
 }

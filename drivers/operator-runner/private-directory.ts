@@ -5,7 +5,7 @@ import type { RunDirectories } from '../../domain/operator/ports.ts';
 import { removedAtEnd } from '../../domain/operator/run-directory.ts';
 import { folderName } from '../../domain/runs/folder-name.ts';
 import { createMask } from '../../domain/runs/mask.ts';
-import { readMasks, runPaths, writePrivate } from '../local-runner/run-files.ts';
+import { readExit, readMasks, runPaths, writePrivate } from '../local-runner/run-files.ts';
 
 /** Of the output so much is read from its end, bytes. */
 const END_BYTES = 64 * 1024;
@@ -33,6 +33,10 @@ export function createRunDirectories(runsDir: string): RunDirectories {
       const text = await readEnd(join(directoryOf(runId), 'artifacts', runId, 'stdout'));
       if (text === null) return null;
       return createMask(await readMasks(runPaths(runsDir, runId)))(text).split('\n');
+    },
+    endedAt: async (runId) => {
+      const exit = await readExit(runPaths(runsDir, runId));
+      return exit === null ? null : new Date(exit.ended_at);
     },
     tidy: async (runId) => {
       for (const path of removedAtEnd(runId))

@@ -201,14 +201,10 @@ async function noteFirstFailure(trx: Db, { id, operator }: ReconcileRow, now: Da
   await trx.insertInto('operator_failures').values({ reconcile_id: id, operator, failed_at: now }).execute();
 }
 
-/** Returns when a run began and ended, as far as its process was seen. */
-export async function readRunTimes(db: Db, runId: string): Promise<{ startedAt: Date | null; endedAt: Date | null }> {
-  const row = await db
-    .selectFrom('runs')
-    .select(['started_at as startedAt', 'ended_at as endedAt'])
-    .where('id', '=', runId)
-    .executeTakeFirst();
-  return row ?? { startedAt: null, endedAt: null };
+/** Returns when a run was seen to have begun; null where it was not. */
+export async function readRunStart(db: Db, runId: string): Promise<Date | null> {
+  const row = await db.selectFrom('runs').select('started_at').where('id', '=', runId).executeTakeFirst();
+  return row?.started_at ?? null;
 }
 
 /** Returns whether somebody asked for the end of a reconcile. */

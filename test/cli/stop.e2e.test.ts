@@ -37,7 +37,10 @@ test('stop says what it would cancel and what it stopped, status shows it, and g
   expect((await run('stop', '--reason', 'x')).exit).toBe(2);
   expect((await run('stop', '--all')).exit).toBe(2);
   const asked = await run('stop', '--all', '--reason', 'the cooling fails');
-  expect([asked.exit, asked.err]).toEqual([2, expect.stringContaining('Stop everything, and cancel 1 session?')]);
+  expect([asked.exit, asked.err]).toEqual([
+    2,
+    expect.stringContaining('Stop everything, and cancel 1 session and all reconciles?'),
+  ]);
   expect((await get('/api/v1/stop')).stopped).toBe(false);
   const done = await run('stop', '--all', '--reason', 'the cooling fails', '--yes');
   expect([done.exit, done.err]).toEqual([0, expect.stringMatching(/^everything is stopped: 1 batcher, 1 session\n/)]);

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { runPass } from '../../control/batches/run-pass.ts';
 import { stopEverything } from '../../control/fleet/stop-everything.ts';
 import { withStopLock } from '../../store/fleet/stop.ts';
+import { addOperator, addWidget, begin, end, recordOf } from '../operator/hands/fixtures.ts';
 import { setSession } from '../sessions/session-fixtures.ts';
 import { createTokenApi, type TokenApi } from '../support/stack/token-api.ts';
 
@@ -58,7 +59,7 @@ describe('stop', () => {
       actor: 'token/ops',
       reason: 'the cooling fails',
       complete: true,
-      counts: { batcher: 1, rollouts: 0, schedules: 2, sessions: 2, deployments: 0 },
+      counts: { batcher: 1, rollouts: 0, schedules: 2, sessions: 2, deployments: 0, operators: 0, reconciles: 0 },
     });
     const { counts: _, ...state } = answer;
     expect(await send('GET', '/api/v1/stop')).toEqual(state);
@@ -119,6 +120,25 @@ describe('stop', () => {
     expect((await rollout()).state).not.toBe('stopped');
   });
 
+  test('keeps operators from beginning anything and cancels their reconciles; go lets them run again', async () => {
+    const { db } = api.database;
+    await addOperator(db, api.now.value);
+    const record = await begin(db, await addWidget(db, 'w', api.now.value), api.now.value);
+    expect((await stop()).counts).toMatchObject({ operators: 1, reconciles: 1 });
+    expect(await recordOf(db, record.id)).toMatchObject({ cancelledBy: 'token/ops' });
+    const resource = () => send('GET', `/api/v1/operator/resources/${record.resourceId}`);
+    await end(db, record, 'cancelled', api.now.value);
+    expect(await resource()).toMatchObject({ phase: 'waiting', next_attempt_at: null });
+    expect((await go()).counts).toMatchObject({ operators: 1, reconciles: 1 });
+    expect(await resource()).toMatchObject({ phase: 'queued' });
+    const { records } = await send('GET', '/api/v1/audit?kind=operator');
+    expect(records.map(({ name, action }: Record<string, string>) => [name, action]).sort()).toEqual([
+      ['demo', 'pause'],
+      ['demo', 'resume'],
+    ]);
+    await db.deleteFrom('operators').execute();
+  });
+
   test('needs a reason, and an operator', async () => {
     for (const body of [
       {},
@@ -174,7 +194,7 @@ describe('go', () => {
       actor: null,
       reason: null,
       complete: true,
-      counts: { batcher: 1, rollouts: 0, schedules: 1, deployments: 0 },
+      counts: { batcher: 1, rollouts: 0, schedules: 1, deployments: 0, operators: 0, reconciles: 0 },
     });
     expect([await batcherPaused(), await paused('day'), await paused('night')]).toEqual([false, true, false]);
     expect((await send('GET', '/api/v1/sessions/w1')).status.session.status).toBe('complete');

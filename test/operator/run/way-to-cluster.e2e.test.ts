@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { cancelReconcile } from '../../../control/operator/request-of-resource.ts';
 import { readWrites } from '../../../store/operator/writes.ts';
 import { eventually } from '../../support/eventually.ts';
 import { kubernetesMissing } from '../../support/kubernetes/kubernetes-api.ts';
@@ -14,6 +15,7 @@ import {
 } from '../../support/operator/operator-process.ts';
 import { describeNeeding } from '../../support/requirement.ts';
 import { ROOT } from '../../support/source-tree.ts';
+import { processesOfSession } from '../../support/stack/processes-of-session.ts';
 
 /** Ansible needs seconds for each run, and ten times as long on a busy machine. */
 const SOON_MS = 180_000;
@@ -23,6 +25,11 @@ const PLAYBOOK = [
     hosts: 'localhost',
     gather_facts: false,
     tasks: [
+      { 'ansible.builtin.command': { argv: ['sleep', '600'] }, async: 600, poll: 0, when: 'hang is defined' },
+      {
+        'ansible.builtin.shell': `trap "" TERM; touch {{ playbook_dir }}/hangs-{{ ansible_operator_meta.name }}; sleep 600; true`,
+        when: 'hang is defined',
+      },
       { 'ansible.builtin.pause': { seconds: '{{ wait | default(0) | int }}' } },
       {
         'kubernetes.core.k8s': {
@@ -46,6 +53,15 @@ const PLAYBOOK = [
     ],
   },
 ];
+
+/** The words of a process's command. */
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+  } catch {
+    return '';
+  }
+}
 
 interface Made {
   data?: Record<string, string>;
@@ -143,6 +159,44 @@ describeNeeding(kubernetesMissing(), 'a playbook that makes something', () => {
     await bench.client.ask({ method: 'PATCH', path, body, contentType: 'application/merge-patch+json' });
     await eventually('it is as it was', async () => (await made('w1'))?.data?.size === '3', SOON_MS);
     expect((await causes('w1')).length).toBeGreaterThan(before);
+  }, 600_000);
+
+  /** Makes a widget whose playbook hangs, with a task beside it that has left its session; returns the id of its reconcile. */
+  const hanging = async (name: string) => {
+    await bench.create(name, { size: 1, hang: true });
+    await eventually('its playbook hangs', () => existsSync(join(bench.home, `hangs-${name}`)), SOON_MS);
+    const row = await bench.db
+      .selectFrom('operator_resources')
+      .select(['id', 'reconcile_id'])
+      .where('name', '=', name)
+      .executeTakeFirstOrThrow();
+    const reconcile = `reconcile-${row.reconcile_id}`;
+    const pids = await processesOfSession(reconcile);
+    const sleeping = pids.filter((pid) => commandOf(pid).startsWith('sleep 600'));
+    expect(sleeping).toHaveLength(2);
+    return { id: row.id, reconcile, runner: pids.filter((pid) => / \S*ansible-runner run /.test(commandOf(pid))) };
+  };
+
+  test('that is cancelled leaves nothing after 10 s: no task that traps TERM, and none that is asynchronous', async () => {
+    const { id, reconcile } = await hanging('w3');
+    const asked = Date.now();
+    await cancelReconcile({ db: bench.db, clock: () => new Date(), actor: 'ann' }, id);
+    await eventually('nothing of it is left', async () => (await processesOfSession(reconcile)).length === 0);
+    expect(Date.now() - asked).toBeLessThan(12_000);
+    const list = await bench.condition('w3', 'Failure', 'True');
+    expect(list.find(({ type }) => type === 'Failure')?.message).toBe('Reconciliation cancelled by ann');
+    expect((await runsOf('w3')).map(({ outcome }) => outcome)).toEqual(['cancelled']);
+  }, 600_000);
+
+  test('whose ansible-runner is killed goes with it, before the next one begins', async () => {
+    const { reconcile, runner } = await hanging('w4');
+    expect(runner).toHaveLength(1);
+    await bench.change('w4', { hang: null });
+    for (const pid of runner) process.kill(pid, 'SIGKILL');
+    await eventually('its run is over', async () => (await runsOf('w4'))[0]?.outcome === 'failed', SOON_MS);
+    expect(await processesOfSession(reconcile)).toEqual([]);
+    await bench.condition('w4', 'Successful', 'True');
+    expect((await made('w4'))?.data).toEqual({ size: '1' });
   }, 600_000);
 
   test('goes on through the proxy of the next process when its own was killed', async () => {

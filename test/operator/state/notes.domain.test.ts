@@ -28,6 +28,8 @@ describe('an object that is told of', () => {
       null,
     ],
     ['with a newer one than that', resource({ isOpen: true, readGeneration: 4 }), object({ generation: 5 }), 'changed'],
+    ['that a reconcile has done by then', resource({ doneGeneration: 4 }), object({ generation: 4 }), null],
+    ['newer than what was done', resource({ doneGeneration: 4 }), object({ generation: 5 }), 'changed'],
     ['being deleted', resource(), object({ generation: 4, deleting: true }), 'deleted'],
     [
       'being deleted, as its open reconcile has read',
@@ -51,6 +53,8 @@ describe('an object that is told of', () => {
 describe('an object in the first list after a start', () => {
   test.each<[string, Partial<NotedResource>, Partial<NotedObject>, string | null]>([
     ['that is done', {}, {}, null],
+    ['that was done before it was noted', { generation: 2 }, {}, null],
+    ['of the same, with other playbooks', { generation: 2, doneHash: 'x' }, {}, 'config'],
     ['that never ended well or badly', { doneGeneration: null, doneMark: null, lastOutcome: null }, {}, 'changed'],
     ['that was noted and not done', { doneGeneration: 2 }, {}, 'changed'],
     ['that failed', { lastOutcome: 'failed' }, {}, 'retry'],

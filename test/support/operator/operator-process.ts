@@ -23,6 +23,8 @@ export interface OperatorBench {
   api: KubernetesApi;
   client: ClusterClient;
   db: Db;
+  /** Where its database is. */
+  databaseUrl: string;
   home: string;
   /** Starts a process of the operator, and returns once it is ready. */
   start(options?: StartOptions): Promise<RunningOperator>;
@@ -58,6 +60,8 @@ export interface Call {
   word: 'begin' | 'end';
   name: string;
   size: string;
+  run: string;
+  pid: number;
 }
 
 export interface Condition {
@@ -94,6 +98,7 @@ export async function openOperatorBench(entry: object = {}): Promise<OperatorBen
     api,
     client,
     db,
+    databaseUrl: database.url,
     home,
     read,
     start: async ({ args = [], env = {}, data = join(home, '.data') } = {}) => {
@@ -172,8 +177,8 @@ export async function openOperatorBench(entry: object = {}): Promise<OperatorBen
       const path = join(home, 'calls.log');
       const lines = existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : [];
       return lines.map((line) => {
-        const [time = '', word, name = '', size = ''] = line.split(' ');
-        return { at: Number(time), word: word === 'begin' ? 'begin' : 'end', name, size };
+        const [time = '', word, name = '', size = '', run = '', pid = ''] = line.split(' ');
+        return { at: Number(time), word: word === 'begin' ? 'begin' : 'end', name, size, run, pid: Number(pid) };
       });
     },
     close: async () => {

@@ -31,9 +31,9 @@ events = []
 
 
 def log(word):
-    """One line of the log: when, begin or end, which resource, its size."""
+    """One line of the log: when, begin or end, which resource, its size, its run, the process."""
     name = variables['ansible_operator_meta']['name']
-    line = f'{time.time()} {word} {name} {variables.get("size", "-")} {ident}\n'
+    line = f'{time.time()} {word} {name} {variables.get("size", "-")} {ident} {os.getpid()}\n'
     descriptor = os.open(os.path.join(os.path.dirname(playbook), 'calls.log'), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.write(descriptor, line.encode())
     os.close(descriptor)
