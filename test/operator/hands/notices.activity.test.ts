@@ -13,13 +13,14 @@ interface StoredEvent {
   [member: string]: unknown;
 }
 
-/** A cluster that keeps Events. `fails`: every request does. */
-function cluster(fails = false) {
+/** A cluster that keeps Events. `fails`: every request does. `held`: what each request waits for. */
+function cluster(fails = false, held: Promise<void> = Promise.resolve()) {
   const stored = new Map<string, StoredEvent>();
   const asked: string[] = [];
   const client: ClusterClient = {
     ask: async <T>({ method, path, body }: ClusterRequest) => {
       asked.push(method);
+      await held;
       if (fails) throw musterError('cluster_unavailable', 'away');
       const at = (status: number, found: unknown = {}) => ({ status, body: found as T });
       if (method === 'GET') return stored.has(path) ? at(200, stored.get(path)) : at(404);
@@ -35,8 +36,8 @@ function cluster(fails = false) {
   return { client, stored, asked };
 }
 
-function opened(fails = false) {
-  const { client, stored, asked } = cluster(fails);
+function opened(fails = false, held?: Promise<void>) {
+  const { client, stored, asked } = cluster(fails, held);
   const now = { value: new Date('2026-01-02T03:04:05.678Z') };
   const warned: string[] = [];
   let lost = 0;
@@ -92,4 +93,22 @@ test('a cluster that is away costs a line and a count, and fails nobody', async 
   await notices.close();
   expect(lost()).toBe(1);
   expect(warned).toEqual(['an Event on a resource could not be written']);
+});
+
+test('a cluster that stalls is asked for four at a time, a thousand wait, and what is beyond is counted by the next one', async () => {
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const { notices, stored, asked, lost } = opened(false, held);
+  const of = (n: number): NoticeOf => ({ ...OF, name: `w${n}`, uid: `u${n}` });
+  for (let n = 0; n < 1_010; n += 1) notices.tell(of(n), 'ReconcileFailed', 'boom');
+  expect(asked).toEqual(['GET', 'GET', 'GET', 'GET']);
+  expect(lost()).toBe(6);
+  release();
+  await notices.close();
+  expect(stored.size).toBe(1_004);
+  notices.tell(of(1_009), 'ReconcileFailed', 'boom again');
+  await notices.close();
+  expect([...stored.values()].at(-1)).toMatchObject({ message: 'boom again', count: 2 });
 });

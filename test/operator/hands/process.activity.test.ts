@@ -13,6 +13,7 @@ import { listenForMetrics } from '../../../drivers/operator-metrics/metrics-list
 import { openOperatorMeters } from '../../../drivers/operator-metrics/operator-meters.ts';
 import { openRunWays } from '../../../drivers/operator-runner/run-ways.ts';
 import { keepLease } from '../../../worker/operator/keep-lease.ts';
+import { keepWorker } from '../../../worker/operator/keep-workers.ts';
 import { eventually } from '../../support/eventually.ts';
 import { load } from '../watches/entries.ts';
 
@@ -63,6 +64,73 @@ describe('a lease', () => {
     });
     await eventually('it is lost', () => lost === 1);
     await stop();
+  });
+});
+
+describe('a lease of a process that stood still', () => {
+  test('is lost before its next sign, though that is heard', async () => {
+    let passed = 0;
+    const order: string[] = [];
+    const stop = keepLease({
+      sign: async () => void order.push('sign'),
+      lost: async () => void order.push('lost'),
+      log: quiet,
+      now: () => passed,
+      signMs: 10,
+      leaseMs: 60,
+    });
+    await eventually('signs', () => order.length > 2);
+    expect(order).not.toContain('lost');
+    passed += 61;
+    await eventually('it is lost', () => order.includes('lost'));
+    // At most one sign was under way by then; none more comes before it.
+    const before = order.length;
+    await eventually('signs', () => order.length > before + 2);
+    expect(order.filter((word) => word === 'lost')).toHaveLength(1);
+    await stop();
+  });
+});
+
+describe('a worker that Temporal refuses', () => {
+  const worker = (run: () => Promise<void>) => {
+    const stopped = Promise.withResolvers<void>();
+    let state: 'INITIALIZED' | 'RUNNING' | 'FAILED' | 'STOPPED' = 'INITIALIZED';
+    const made = {
+      run: async () => {
+        state = 'RUNNING';
+        await Promise.race([
+          run().catch((error: unknown) => {
+            state = 'FAILED';
+            throw error;
+          }),
+          stopped.promise,
+        ]);
+        state = 'STOPPED';
+      },
+      shutdown: () => stopped.resolve(),
+      getState: () => state,
+    };
+    return made;
+  };
+  const refused = () => worker(() => Promise.reject(new Error('namespace not found')));
+  const working = () => worker(() => new Promise(() => undefined));
+
+  test('is followed by another one, until the process stops', async () => {
+    const next = [refused(), working()];
+    const kept = keepWorker(refused(), async () => next.shift() ?? working(), quiet);
+    await eventually('the third one works', () => kept.isRunning() && next.length === 0);
+    kept.shutdown();
+    await kept.done;
+    expect(kept.isRunning()).toBe(false);
+  });
+
+  test('while the process stops has none that stays', async () => {
+    const made = Promise.withResolvers<ReturnType<typeof working>>();
+    const kept = keepWorker(refused(), () => made.promise, quiet);
+    await eventually('it was refused', () => !kept.isRunning());
+    kept.shutdown();
+    made.resolve(working());
+    await kept.done;
   });
 });
 

@@ -171,9 +171,10 @@ describeNeeding(kubernetesMissing(), 'a playbook that makes something', () => {
       .where('name', '=', name)
       .executeTakeFirstOrThrow();
     const reconcile = `reconcile-${row.reconcile_id}`;
-    const pids = await processesOfSession(reconcile);
-    const sleeping = pids.filter((pid) => commandOf(pid).startsWith('sleep 600'));
-    expect(sleeping).toHaveLength(2);
+    const pids = await eventually('both of its tasks are at work', async () => {
+      const found = await processesOfSession(reconcile);
+      return found.filter((pid) => commandOf(pid).startsWith('sleep 600')).length === 2 && found;
+    });
     return { id: row.id, reconcile, runner: pids.filter((pid) => / \S*ansible-runner run /.test(commandOf(pid))) };
   };
 
