@@ -7,7 +7,7 @@ import { type FollowChannelOptions, followChannel } from '../changes/follow-chan
 import type { OperatorSite } from './operator-site.ts';
 import { reconcileWorkflowId, wantedDispatcher } from './wanted-workflows.ts';
 
-/** A pod that is gone is shown so long (ms). */
+/** A pod that is gone stays on record so long (ms). */
 const FORGET_MS = 60 * 60_000;
 
 type RequestSite = Pick<OperatorSite, 'db' | 'clock' | 'operator' | 'tell' | 'client' | 'log' | 'notices'>;

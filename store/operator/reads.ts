@@ -24,7 +24,12 @@ export async function listOperators(db: Db, now: Date): Promise<ReadOperator[]> 
     .select(sql<string | null>`case when watch_lease_until > ${now} then watcher end`.as('watcher'))
     .orderBy('name')
     .execute();
-  const processes = await db.selectFrom('operator_processes').selectAll().orderBy('machine').execute();
+  const processes = await db
+    .selectFrom('operator_processes')
+    .selectAll()
+    .where('left_at', 'is', null)
+    .orderBy('machine')
+    .execute();
   return operators.map((operator) => ({
     ...operator,
     hosts: processes

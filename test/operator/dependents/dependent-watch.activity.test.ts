@@ -3,7 +3,11 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { DependentKind } from '../../../domain/operator/proxy-ports.ts';
 import { openClusterAccess } from '../../../drivers/kubernetes/cluster-access.ts';
 import { type ClusterClient, createClusterClient } from '../../../drivers/kubernetes/cluster-client.ts';
-import { type DependentTold, watchDependents } from '../../../drivers/operator-watch/dependent-watch.ts';
+import {
+  type DependentBooks,
+  type DependentTold,
+  watchDependents,
+} from '../../../drivers/operator-watch/dependent-watch.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type KubernetesApi, kubernetesMissing, startKubernetesApi } from '../../support/kubernetes/kubernetes-api.ts';
 import { describeNeeding } from '../../support/requirement.ts';
@@ -132,6 +136,48 @@ describeNeeding(kubernetesMissing(), 'a watch of dependents', () => {
       await send('PATCH', `${maps}/${name}`, { metadata: { labels: { a: 'b' } } });
     await eventually('ours is told', async () => told.length > 0);
     expect(told).toEqual([{ object: 'ConfigMap ns2/ours', owners: [W1] }]);
+  });
+
+  test('what changed between two watches is told by the second, which knows what the first did', async () => {
+    const kind = { group: '', version: 'v1', kind: 'ConfigMap', resource: 'configmaps', namespaced: true } as const;
+    const books: DependentBooks = new Map();
+    const seen: string[] = [];
+    const follow = async (until: () => boolean) => {
+      const over = new AbortController();
+      let isListed = false;
+      const following = watchDependents(
+        {
+          ...{ kind: { ...kind, mark: 'owner_reference' }, namespaces: null, client, books },
+          owners: { group: 'demo.io', kind: 'Widget', namespaced: true },
+          take: ({ object }) => void seen.push(object),
+          tellState: () => {
+            isListed = true;
+          },
+        },
+        over.signal,
+      );
+      await eventually('it is watched', () => isListed && until());
+      over.abort();
+      await following;
+    };
+    const maps = '/api/v1/namespaces/ns1/configmaps';
+    for (const name of ['stays', 'changes', 'goes']) {
+      const body = {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name, ownerReferences: owned },
+        data: { a: '1' },
+      };
+      await send('POST', maps, body);
+    }
+    await follow(() => true);
+    expect(seen).toEqual([]);
+    await send('PATCH', `${maps}/changes`, { data: { a: '2' } });
+    await send('DELETE', `${maps}/goes`);
+    await follow(() => seen.length >= 2);
+    expect(seen.sort()).toEqual(['ConfigMap ns1/changes', 'ConfigMap ns1/goes']);
+    await follow(() => true);
+    expect(seen).toHaveLength(2);
   });
 
   test('what changed while the API server was away is told when it is back', async () => {

@@ -190,3 +190,35 @@ test('a watch of what the cluster has forgotten is to be read anew, whether it s
   answer = (response) => void response.writeHead(500).end('{}');
   await expect(watch()).rejects.toMatchObject({ code: 'cluster_unavailable' });
 });
+
+test('a watch that says nothing for too long goes on anew from where it is, and one that speaks is not broken off', async () => {
+  const bookmark = (resourceVersion: string) =>
+    `${JSON.stringify({ type: 'BOOKMARK', object: { metadata: { resourceVersion } } })}\n`;
+  const told: string[] = [];
+  const watch = (signal = never) =>
+    watchOnce(
+      client,
+      { path: '/jobs', labelSelector: '', version: '1', silentMs: 400 },
+      () => {},
+      (version) => void told.push(version),
+      signal,
+    );
+  answer = (response) => void response.writeHead(200).write(bookmark('7'));
+  expect(await watch()).toBe('resume');
+  expect(told).toEqual(['7']);
+  answer = (response) => {
+    response.writeHead(200);
+    let count = 0;
+    const timer = setInterval(() => {
+      count += 1;
+      response.write(bookmark(`${10 + count}`));
+      if (count < 8) return;
+      clearInterval(timer);
+      response.end();
+    }, 100);
+  };
+  expect(await watch()).toBe('resume');
+  expect(told).toHaveLength(9);
+  answer = (response) => void response.writeHead(200).write(bookmark('30'));
+  await expect(watch(AbortSignal.timeout(100))).rejects.toThrow();
+});
