@@ -12,6 +12,7 @@ import {
   type OpenReconcile,
   openReconciles,
 } from '../../store/operator/due.ts';
+import { databaseTime } from '../../store/operator/operators.ts';
 import { startOnce } from '../temporal/start-once.ts';
 import type { OperatorSite } from './operator-site.ts';
 import { wantedReconcile } from './wanted-workflows.ts';
@@ -34,7 +35,7 @@ export async function dispatchReconciles(site: OperatorSite): Promise<number> {
   const now = clock();
   await db.transaction().execute(async (trx) => {
     if (!(await holdOperator(trx, operator))) return;
-    const places = await freePlaces(trx, operator, new Date(now.getTime() - SEEN_MS));
+    const places = await freePlaces(trx, operator, new Date((await databaseTime(trx)).getTime() - SEEN_MS));
     await openReconciles(trx, admit(await dueResources(trx, operator, places, now), places), now);
   });
   const untold = await listUntold(db, operator, new Date(now.getTime() - TOLD_AGAIN_MS));

@@ -114,6 +114,12 @@ async function refuseOther(
   if (known.length > 0 && !isShared) throw new OtherOperator(other.machine);
 }
 
+/** Returns the time of the database. Signs of processes are held against it alone: the clocks of two hosts may differ. */
+export async function databaseTime(db: Db): Promise<Date> {
+  const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db);
+  return rows[0]?.now ?? new Date(0);
+}
+
 /** Says that a process is there. `engineReason`: why Temporal does not answer it; null: it does. */
 export async function noteProcess(
   db: Db,
@@ -133,12 +139,11 @@ export async function noteProcess(
 export async function forgetProcess(
   db: Db,
   { operator, machine, outlived = true }: Pick<OperatorProcess, 'operator' | 'machine' | 'outlived'>,
-  now: Date,
 ): Promise<void> {
   if (!outlived) {
     await db
       .updateTable('operator_processes')
-      .set({ left_at: now })
+      .set({ left_at: sql`now()` })
       .where('operator', '=', operator)
       .where('machine', '=', machine)
       .execute();

@@ -54,6 +54,7 @@ export function keepLease({
       signing = false;
     }
   };
+  const pause = (ms: number) => delay(ms, undefined, { signal, ref: false }).catch(() => undefined);
   const keep = async () => {
     while (!signal.aborted) {
       // Looked at before a new sign: a process that stood still for too long may not go on as if nothing had been.
@@ -64,9 +65,8 @@ export function keepLease({
       }
       // A sign that hangs must not keep the lease from ending.
       if (!signing) saying = say();
-      await delay(Math.min(signMs, failed ? AGAIN_MS : signMs), undefined, { signal, ref: false }).catch(
-        () => undefined,
-      );
+      const next = pause(signMs);
+      await Promise.race([next, saying.then(() => (failed ? pause(Math.min(signMs, AGAIN_MS)) : next))]);
     }
   };
   const keeping = keep();

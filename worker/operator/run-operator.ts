@@ -35,7 +35,7 @@ import { createDiscovery } from '../../drivers/operator-watch/discovery.ts';
 import { openDatabase } from '../../store/connection/database.ts';
 import { missingMigrations } from '../../store/migrations/index.ts';
 import { countWorkOf, forgetTold } from '../../store/operator/due.ts';
-import { forgetProcess, noteProcess, type WatchRow } from '../../store/operator/operators.ts';
+import { databaseTime, forgetProcess, noteProcess, type WatchRow } from '../../store/operator/operators.ts';
 import { again } from '../again.ts';
 import { connectWorkers, workerOptions } from '../engine.ts';
 import { keepRunning } from '../keep-running.ts';
@@ -166,7 +166,8 @@ export async function runOperator({
   // With the container all processes of a pod end.
   const me = { ...here, queue, slots: start.slots, version, outlived: !isPod };
   const sign = async () => {
-    await noteProcess(db, { ...me, engineReason: await temporal.health() }, clock());
+    const engineReason = await temporal.health();
+    await noteProcess(db, { ...me, engineReason }, await databaseTime(db));
   };
   await again('database', log, sign);
 
@@ -242,7 +243,7 @@ export async function runOperator({
   await ending;
   await reach.stop();
   await site.notices.close();
-  await forgetProcess(db, me, clock()).catch(() => undefined);
+  await forgetProcess(db, me).catch(() => undefined);
   await connection.close();
   await temporal.close();
   await db.destroy();

@@ -125,7 +125,7 @@ describe('a process', () => {
   test('of a pod that ended in order gives them up at once and gets no more; it is forgotten when they are over', async () => {
     const record = await begin(db, await addWidget(db, 'g', NOW), NOW);
     await sign(MACHINE, NOW, false);
-    await forgetProcess(db, { operator: OPERATOR, machine: MACHINE, outlived: false }, NOW);
+    await forgetProcess(db, { operator: OPERATOR, machine: MACHINE, outlived: false });
     expect(await abandoned(later(-60))).toEqual([record.id]);
     expect([...(await freePlaces(db, OPERATOR, later(-60))).machines.keys()]).toEqual([]);
     await forgetLeftProcesses(db, OPERATOR, later(3_600));

@@ -91,6 +91,22 @@ describe('a lease of a process that stood still', () => {
   });
 });
 
+test('a sign that was not taken is followed by another one soon, not at the usual pace', async () => {
+  let signs = 0;
+  const stop = keepLease({
+    sign: async () => {
+      signs += 1;
+      if (signs < 3) throw new Error('away');
+    },
+    lost: async () => undefined,
+    log: quiet,
+    signMs: 60_000,
+    leaseMs: 120_000,
+  });
+  await eventually('it is taken', () => signs === 3, 10_000);
+  await stop();
+});
+
 describe('a worker that Temporal refuses', () => {
   const worker = (run: () => Promise<void>) => {
     const stopped = Promise.withResolvers<void>();
