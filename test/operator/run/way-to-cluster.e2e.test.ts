@@ -27,7 +27,9 @@ const PLAYBOOK = [
     tasks: [
       { 'ansible.builtin.command': { argv: ['sleep', '600'] }, async: 600, poll: 0, when: 'hang is defined' },
       {
-        'ansible.builtin.shell': `trap "" TERM; touch {{ playbook_dir }}/hangs-{{ ansible_operator_meta.name }}; sleep 600; true`,
+        'ansible.builtin.shell': {
+          cmd: `trap "" TERM; touch {{ playbook_dir }}/hangs-{{ ansible_operator_meta.name }}; sleep 600; true`,
+        },
         when: 'hang is defined',
       },
       { 'ansible.builtin.pause': { seconds: '{{ wait | default(0) | int }}' } },
