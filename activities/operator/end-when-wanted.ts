@@ -20,7 +20,7 @@ interface WantedEnd {
 }
 
 /**
- * Ends a run once somebody has cancelled its reconcile, or it takes longer than its entry allows; the time counts from its start, whichever
+ * Ends a run once its reconcile was cancelled, or once it takes longer than its entry allows; the time counts from its start, whichever
  * process has started it. Returns how to stop looking.
  */
 export function endWhenWanted(
@@ -39,7 +39,7 @@ export function endWhenWanted(
   };
   const look = async () => {
     while (!stopped.signal.aborted) {
-      // While the database is away nobody can cancel anything.
+      // While the database is away no cancel can be recorded.
       const wanted = await isWanted().catch(() => false);
       if (wanted) await runner.end(runId).catch(() => undefined);
       const leftMs = wanted || endsAt === null ? LOOK_MS : endsAt - clock().getTime();
