@@ -32,7 +32,7 @@ export async function closeReconcile(site: OperatorSite, reconcile: ReconcileRow
     const notice = noticeOfEnd(outcome, messages, reconcile.lastOutcome);
     if (notice !== null) notices.tell(reconcile, notice.reason, notice.message);
   }
-  // Of a run that was given up nobody writes how it ended.
+  // No process writes how a run ended that was given up.
   const runId = runIdOfReconcile(reconcile.id);
   await markRunEnded(db, runId, 'lost', null, now);
   await announceStream(db, runId);

@@ -15,7 +15,7 @@ interface StopDependencies {
   clock(): Date;
 }
 
-/** Who stops everything where nobody is known. */
+/** Who cancels, in the records, where the caller of the stop is not known. */
 const BY_STOP = 'stop --all';
 
 /** Keeps all operators from beginning anything. Resources that change meanwhile wait. Returns how many it was. */

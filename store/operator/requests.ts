@@ -173,7 +173,7 @@ export interface AbandonedReconcile {
 
 /**
  * Returns the reconciles of an operator whose runs are given up: those that are to be cancelled and whose machine was not seen since a time, so
- * that nobody there hears of it, and all of a process that ended, or was not seen since, and took its runs with it.
+ * that no process there hears of it, and all of a process that ended, or was not seen since, and took its runs with it.
  */
 export async function listAbandoned(db: Db, operator: string, seenAfter: Date): Promise<AbandonedReconcile[]> {
   const { rows } = await sql<AbandonedReconcile>`

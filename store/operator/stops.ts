@@ -13,7 +13,7 @@ export async function stopOperators(db: Db, at: Date): Promise<string[]> {
   return rows.map(({ name }) => name).sort();
 }
 
-/** Asks for the end of all reconciles that are open and of which nobody has asked it, at this moment. Returns the operator of each. */
+/** Asks for the end of all open reconciles whose end was not asked for yet, at this moment. Returns the operator of each. */
 export async function cancelAllOpen(db: Db, by: string, at: Date): Promise<string[]> {
   const rows = await db
     .updateTable('operator_reconciles')

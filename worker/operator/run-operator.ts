@@ -203,7 +203,7 @@ export async function runOperator({
         'the dispatcher and what people ask for': () => serveRequests(site),
         'the clean-up of runs': async () => {
           const { problems, stopped } = await cleanMachine({ db, clock: site.clock, runner, owners, hostId });
-          // Nobody else sees to a run that was given up.
+          // No reconcile sees to a run any more that was given up.
           for (const runId of stopped) await site.directories.tidy(runId);
           if (problems.length > 0) log.warn({ problems: problems.slice(0, 10) }, 'not all runs could be cleaned up');
         },
