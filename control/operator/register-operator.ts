@@ -1,6 +1,12 @@
 import { SEEN_MS } from '../../domain/operator/resource-words.ts';
 import type { Db } from '../../store/connection/database.ts';
-import { type OperatorRow, OtherOperator, type WatchRow, writeOperator } from '../../store/operator/operators.ts';
+import {
+  databaseTime,
+  type OperatorRow,
+  OtherOperator,
+  type WatchRow,
+  writeOperator,
+} from '../../store/operator/operators.ts';
 
 /** Postgres's code of what a login may not do. */
 const NOT_ALLOWED = '42501';
@@ -14,9 +20,9 @@ export async function registerOperator(
   operator: OperatorRow,
   watches: readonly WatchRow[],
 ): Promise<string | null> {
-  const now = clock();
+  const seenAfter = new Date((await databaseTime(db)).getTime() - SEEN_MS);
   try {
-    await writeOperator(db, operator, watches, now, { machine, seenAfter: new Date(now.getTime() - SEEN_MS) });
+    await writeOperator(db, operator, watches, clock(), { machine, seenAfter });
     return null;
   } catch (error) {
     const { name } = operator;

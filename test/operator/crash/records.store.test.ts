@@ -144,12 +144,16 @@ describe('a process', () => {
 
   test('that watches nothing of what a live one of its name watches is refused; it changes nothing', async () => {
     const other = { group: 'demo.io', version: 'v1', kind: 'Gadget', entryHash: 'h', slots: 1, finalizer: null };
-    const register = (machine: string, watches: object[], now = later(1)) =>
+    // By the database's clock: that of the host that registers may be wrong.
+    const seen = (secondsAgo: number) =>
+      sql`update operator_processes set seen_at = clock_timestamp() - make_interval(secs => ${secondsAgo})`.execute(db);
+    const register = (machine: string, watches: object[]) =>
       registerOperator(
-        { db, clock: () => now, machine },
+        { db, clock: () => NOW, machine },
         { name: OPERATOR, home: '/elsewhere', version: '2' },
         watches as (typeof other)[],
       );
+    await seen(1);
     expect(await register('disk-2', [other])).toContain(MACHINE);
     const row = () => db.selectFrom('operators').selectAll().executeTakeFirstOrThrow();
     expect(await row()).toMatchObject({ home: '/opt/demo' });
@@ -158,7 +162,8 @@ describe('a process', () => {
     expect(await kinds()).toEqual(['Widget']);
     // Its own entries may all be new ones, and so may those of an operator whose processes are gone.
     expect(await register(MACHINE, [other])).toBeNull();
-    expect(await register('disk-2', [{ ...other, ...WIDGET }], later(60))).toBeNull();
+    await seen(60);
+    expect(await register('disk-2', [{ ...other, ...WIDGET }])).toBeNull();
     expect(await kinds()).toEqual(['Widget']);
   });
 
