@@ -30,6 +30,7 @@ export default {
     level('workflow', ['**/*.workflow.test.ts'], true),
     level('api', ['**/*.api.test.ts'], true),
     level('e2e', ['**/*.e2e.test.ts'], true),
+    level('browser', ['web/*.browser.test.ts'], true),
     {
       ...level('cluster', ['**/*.cluster.test.ts'], false),
       globalSetup: '<rootDir>/test/support/kubernetes/cluster-setup.ts',

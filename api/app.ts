@@ -25,6 +25,7 @@ import { traceRequests } from './server/plugins/trace-requests.ts';
 import { optionsOfPaths, unknownPaths } from './server/plugins/unknown-paths.ts';
 import { answerError, answerPlacementError, answerUnreadable, answerV2Error } from './server/problems.ts';
 import { declaredRoutes } from './server/route-config.ts';
+import { webUi } from './server/web-ui.ts';
 import type { ApiParts, ApiShared, Routes } from './shared/api-shared.ts';
 
 /** Order of Muster's own routes in the documents; a group that is not named here comes last. */
@@ -77,6 +78,7 @@ export function createApp(shared: ApiShared): ApiServer {
     // What is answered may be for this caller alone, and is old at once.
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
   });
+  app.addHook('onRequest', async (_request, reply) => void reply.header('muster-version', settings.version));
   declaredRoutes(app, ['access', 'class']);
   addressMask(app);
   requestActor(app);
@@ -99,11 +101,12 @@ export function createApp(shared: ApiShared): ApiServer {
   const timeline: TimelinePart[] = [];
   const stops: LaneStop[] = [];
   const sourceUsers: SourceUser[] = [];
-  const offered = { timeline, stops, sourceUsers, again: createApp };
+  const offered = { timeline, stops, sourceUsers, again: createApp, lanes: Object.keys(LANES) };
   const lanes = Object.values(LANES).map((lane) => lane(shared, offered));
   timeline.push(...lanes.flatMap((lane) => lane.timeline ?? []));
   stops.push(...lanes.flatMap((lane) => lane.stop ?? []));
   sourceUsers.push(...lanes.flatMap((lane) => lane.sourceUser ?? []));
+  webUi(app, { ...settings, webFiles: shared.webFiles });
   documentation(app, { ...settings, tags: tagTexts(lanes) });
   declareRoutes(app, settings.prefixes, lanes);
   return app;

@@ -49,6 +49,7 @@ export async function checkPrerequisites({ temporal, tests, ansible, operator = 
     if (!findOnPath('haproxy')) optional.push('haproxy for the test of a load balancer (package: haproxy)');
     if (!findOnPath('rabbitmqctl'))
       optional.push('RabbitMQ for the test of a message queue (package: rabbitmq-server)');
+    if (!findOnPath('chromium')) optional.push('chromium for the tests of the web UI (package: chromium)');
     if (missingClusterPrograms(API_SERVER_PROGRAMS).length > 0 && !canBuildClusterPrograms()) {
       optional.push(
         'Go to build the API server of Kubernetes for the tests of secrets in a cluster (package: golang-go)',

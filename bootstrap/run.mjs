@@ -2,7 +2,7 @@
  * Entry of every npm script: installs what its task needs, then hands over to Node 24. Node 20 runs this file and what
  * it imports, before any npm module is there.
  *
- *     node bootstrap/run.mjs demo|start|test|bench|openapi [arguments]
+ *     node bootstrap/run.mjs demo|start|test|bench|openapi|build:web [arguments]
  *     node bootstrap/run.mjs setup               install only
  *     node bootstrap/run.mjs operator-ansible    install what runs of operators need, print its folder
  *     node bootstrap/run.mjs cluster-programs [NAME ...]   build programs of the development cluster, print their folder
@@ -28,6 +28,7 @@ const TASKS = {
   test: { script: 'test/run.ts', tests: true },
   bench: { script: 'bench/run.ts' },
   openapi: { script: 'test/support/write-openapi.ts' },
+  'build:web': { script: 'deploy/stack/build-web.ts' },
 };
 
 async function main([name, ...args]) {

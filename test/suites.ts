@@ -61,7 +61,17 @@ export const SUITES: Suite[] = [
     beside: true,
     run: runPytest,
   },
-  { name: 'types', title: 'TypeScript', run: (options) => check(module('typescript/bin/tsc'), ['--noEmit'], options) },
+  {
+    name: 'types',
+    title: 'TypeScript',
+    run: (options) => check(module('typescript/bin/tsc'), ['--noEmit'], options),
+  },
+  {
+    name: 'types-web',
+    title: 'TypeScript of the web UI',
+    group: 'types',
+    run: (options) => check(module('typescript/bin/tsc'), ['--noEmit', '-p', 'web'], options),
+  },
   level('domain', 'rules and architecture'),
   { ...level('activity', 'drivers and activities'), beside: true },
   level('workflow', 'workflows on a real test server'),
@@ -76,6 +86,7 @@ export const SUITES: Suite[] = [
     run: (options) => runCluster(options, ['--testPathIgnorePatterns', `^(?!.*${FAULTS})`, '--maxWorkers', '1']),
   },
   { ...level('e2e', 'the whole through its outer doors'), after: ['python', 'activity'] },
+  { ...level('browser', 'the web UI in a browser'), after: ['python', 'activity'] },
   {
     name: 'cluster',
     title: 'sessions on a Kubernetes cluster with real containers',

@@ -140,6 +140,8 @@ export interface ApiShared {
   streams: StreamFeed;
   /** The directory of images as it is now; null where this process has none. */
   imageFiles(): ImageFiles | null;
+  /** The folder of the built web UI; null while there is none. */
+  webFiles(): string | null;
   /** Whether database and site are in the shape that this process needs, and why not. */
   setup(): EngineHealth;
   /** Traces requests; undefined: tracing is off. */
@@ -179,6 +181,8 @@ export interface Offered {
   sourceUsers: readonly SourceUser[];
   /** Makes this API once more, on other things to stand on. */
   again(shared: ApiShared): ApiServer;
+  /** Names of all lanes. */
+  lanes: readonly string[];
 }
 
 export type ApiLane = (shared: ApiShared, offered: Offered) => ApiParts;

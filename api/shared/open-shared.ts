@@ -12,6 +12,7 @@ import { createSessionEngine } from '../../control/sessions/session-engine.ts';
 import { connectTemporal } from '../../control/temporal/connect.ts';
 import { openSigning } from '../../control/temporal/open-signing.ts';
 import { createTell } from '../../control/temporal/tell.ts';
+import { isBuilt, webFolder } from '../../deploy/stack/web-files.ts';
 import { MAIN_QUEUE } from '../../domain/engine/task-queues.ts';
 import { readArchive } from '../../drivers/app-archives/read-archive.ts';
 import { createGit } from '../../drivers/git/create-git.ts';
@@ -84,6 +85,7 @@ export async function openShared(env: Environment, { environment, log, version, 
     readKubeconfig: openKubeconfigs(openAddresses(clusterAddressRules(env))),
     streams,
     imageFiles: () => images?.current() ?? null,
+    webFiles: findWebFiles(env.MUSTER_DATA_DIR),
     setup,
     tracing,
   };
@@ -97,6 +99,15 @@ export async function openShared(env: Environment, { environment, log, version, 
       await engine.close();
       await db.destroy();
     },
+  };
+}
+
+/** Returns what finds the built web UI. It may be built while this process starts. */
+function findWebFiles(dataDir: string): () => string | null {
+  let folder: string | undefined;
+  return () => {
+    folder ??= webFolder(dataDir);
+    return isBuilt(folder) ? folder : null;
   };
 }
 

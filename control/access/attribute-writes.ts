@@ -1,9 +1,14 @@
 import { keptReason } from '../../domain/reason.ts';
-import { type Attribution, asAction, attributed, withReason } from '../../store/connection/attribution.ts';
+import { type Attribution, asAction, attributed, withActor, withReason } from '../../store/connection/attribution.ts';
 
 /** Runs `work`; the audit records of what it writes, in whatever function, name who asked and with which request. */
 export function attributeWrites<T>(attribution: Attribution, work: () => T): T {
   return attributed(attribution, work);
+}
+
+/** Runs `work` of a request that says who asks by what it does; its audit records name this one. */
+export function attributeAs<T>(actor: string, work: () => T): T {
+  return withActor(actor, work);
 }
 
 /** Runs `work` of Muster itself; its audit records name the part that did it. */

@@ -48,7 +48,7 @@ async function callerOfToken(deps: AuthenticateDependencies, token: string): Pro
     // Nobody waits for it: a note that is lost is made by the next request.
     touchToken(deps.db, row.id, now, stale).catch((error) => deps.onNoteFailed?.(error));
   }
-  return { actor: `token/${row.name}`, role: row.role, component: row.component };
+  return { actor: `token/${row.name}`, role: row.role, component: row.component, expiresAt: row.expires_at };
 }
 
 function refused(detail: string) {

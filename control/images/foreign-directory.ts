@@ -1,6 +1,6 @@
 import type { ImageFiles } from '../../domain/images/image-files.ts';
 import type { Db } from '../../store/connection/database.ts';
-import { installationId } from '../../store/connection/installation.ts';
+import { readInstallationId } from '../../store/connection/installation.ts';
 
 /**
  * Why the directory of images is not this installation's, or null when it is. The directory says whose it is; one that says nothing, new or from a
@@ -13,7 +13,7 @@ export async function foreignDirectory({
   db: Db;
   imageFiles: Pick<ImageFiles, 'claim'>;
 }): Promise<string | null> {
-  const own = await installationId(db);
+  const own = await readInstallationId(db);
   const owner = await imageFiles.claim(own);
   if (owner === own) return null;
   return (

@@ -1,10 +1,12 @@
 /** Runs the stack in this process until a signal ends it: `npm start`, `muster up` and the demo. */
 import { type Environment, EnvironmentError, loadEnvironment } from '../../config/environment.ts';
 import { tlsSettings } from '../../config/tls-settings.ts';
+import { messageOf } from '../../domain/text/message-of.ts';
 import { StackError } from './stack-error.ts';
 import type { StackState } from './stack-state.ts';
 import { startProgress } from './start-progress.ts';
 import { MUSTER_COMMANDS, Supervisor } from './supervisor.ts';
+import { buildWeb, webFolder } from './web-files.ts';
 
 /** One press of Ctrl-C arrives more than once (terminal, npm, launcher); a later one (ms) is a second press. */
 const SAME_PRESS_MS = 1_000;
@@ -63,7 +65,20 @@ export async function startInForeground({
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
   // A part whose servers do not come is waited for without any change.
   const patience = setInterval(() => tell(supervisor.current()), TELL_EVERY_MS);
-  await supervisor.start().finally(() => clearInterval(patience));
+  const noBuild = new AbortController();
+  const endOfBuild = AbortSignal.any([interrupted.signal, noBuild.signal]);
+  const build = buildWeb(webFolder(environment.MUSTER_DATA_DIR), endOfBuild).catch((error) => {
+    if (!endOfBuild.aborted) say(`warning: there is no web UI: ${messageOf(error)}`);
+  });
+  try {
+    await supervisor.start();
+  } catch (error) {
+    noBuild.abort();
+    throw error;
+  } finally {
+    clearInterval(patience);
+  }
+  await build;
   starting = false;
   return { state: supervisor.current(), environment, interrupted: interrupted.signal, stop: () => supervisor.stop() };
 }

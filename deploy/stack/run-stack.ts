@@ -45,6 +45,8 @@ export async function runStack(options: Omit<ForegroundOptions, 'say'>): Promise
 /** The addresses a user wants to see, one line each. */
 export function linksOf({ links }: StackState): string[] {
   return [
+    // A former release has none.
+    ...(links.ui ? [`Web UI:         ${links.ui}`] : []),
     `API:            ${links.api}`,
     `API docs:       ${links.docs}`,
     ...(links.temporal_ui ? [`Temporal web UI: ${links.temporal_ui}`] : []),

@@ -44,7 +44,7 @@ const StackStateSchema = z.object({
   supervisor: ProcessIdentitySchema,
   started_at: z.string(),
   versions: z.object({ muster: z.string(), node: z.string(), ansible: z.string().nullable() }),
-  links: z.object({ api: z.string(), docs: z.string(), temporal_ui: z.string().nullable() }),
+  links: z.object({ api: z.string(), ui: z.string().optional(), docs: z.string(), temporal_ui: z.string().nullable() }),
   /** Files with the certificates that its clients on this machine have to trust; absent: a former release started it. */
   certificates: z.array(z.string()).optional(),
   /** Digests of its settings by name; absent: a former release started it. */

@@ -257,7 +257,7 @@ async function firstState(environment: Environment): Promise<StackState> {
       node: process.versions.node,
       ansible: ansibleVersion(environment.MUSTER_ANSIBLE_BIN_DIR),
     },
-    links: { api: url, docs: `${url}/docs`, temporal_ui: temporalUiUrl(environment) },
+    links: { api: url, ui: `${url}/ui/`, docs: `${url}/docs`, temporal_ui: temporalUiUrl(environment) },
     certificates: certificateFiles(environment),
     settings: settingDigests(environment),
     components: {},

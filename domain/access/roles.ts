@@ -11,6 +11,8 @@ export interface Caller {
   role: Role;
   /** The component that a caller of role `node` speaks for; null for all others. */
   component: string | null;
+  /** When that ends of itself; null: it does not. Absent where it is not known. */
+  expiresAt?: Date | null;
 }
 
 /** What a route asks of a caller. */

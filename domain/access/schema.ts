@@ -54,6 +54,41 @@ export type TokenView = z.infer<typeof TokenSchema>;
 export const TokenCreatedSchema = TokenSchema.extend({ token: z.string() }).meta({ id: 'TokenCreated' });
 export type TokenCreated = z.infer<typeof TokenCreatedSchema>;
 
+/** Body of a sign-in. */
+export const SignInBodySchema = z
+  .strictObject({ token: text(1, 16_384).describe('A token of this API; it is not stored') })
+  .meta({ id: 'SignInBody' });
+
+/** How a user may sign in here. */
+export const SignInMethodsSchema = z
+  .object({
+    mode: z.enum(['none', 'token']).describe('`none`: a sign-in is not needed'),
+    methods: z.array(z.enum(['token'])).describe('What a user may sign in with'),
+  })
+  .meta({ id: 'SignInMethods' });
+export type SignInMethods = z.infer<typeof SignInMethodsSchema>;
+
+/** Answer to a sign-in; what stands for it goes in a cookie. */
+export const SignedInSchema = z
+  .object({
+    name: z.string().describe('As the audit has it'),
+    role: RoleSchema,
+    expires_at: z.string().describe('When the sign-in ends, unless it is used before'),
+  })
+  .meta({ id: 'SignedIn' });
+
+/** Who asks, and what there is here. */
+export const MeSchema = z
+  .object({
+    name: z.string().nullable().describe('As the audit has it; null where nobody is known'),
+    kind: z.enum(['none', 'header', 'token', 'oidc', 'sign-in']).describe('How the caller is known'),
+    role: RoleSchema,
+    expires_at: z.string().nullable().describe('When that ends of itself; null where it does not or is not known'),
+    lanes: z.array(z.string()).describe('What this installation has'),
+  })
+  .meta({ id: 'Me' });
+export type Me = z.infer<typeof MeSchema>;
+
 /** A page of the list, by name. */
 export const TokenListQuerySchema = z.object({
   limit: z.int().min(1).max(10_000).default(1000).describe(LIMIT_TEXT),

@@ -3,8 +3,8 @@
  * checksum, so that garbage is refused without a look into the database.
  */
 
-/** What a token is for: the API, the events of one run, or all that one session's Job hands in. */
-const TOKEN_KINDS = { api: 'muster_', run: 'musterrun_', job: 'musterjob_' } as const;
+/** What a token is for: the API, the events of one run, all that one session's Job hands in, or the cookie of a sign-in. */
+const TOKEN_KINDS = { api: 'muster_', run: 'musterrun_', job: 'musterjob_', 'sign-in': 'mustersign_' } as const;
 export type TokenKind = keyof typeof TOKEN_KINDS;
 
 /** Bytes of chance in a token. */

@@ -19,6 +19,22 @@ export interface TokensTable {
   revoked_at: OptionalTime;
 }
 
+/** Sign-ins of browsers, each by one token. */
+export interface SignInsTable {
+  id: string;
+  /** SHA-256 of what the cookie holds. */
+  hash: Buffer;
+  token_id: string;
+  /** Who it is, as stored with writes. */
+  actor: string;
+  created_at: Time;
+  /** To about a minute. */
+  last_used_at: Time;
+  /** When the user ended it. */
+  ended_at: OptionalTime;
+}
+
 export interface AccessTables {
   tokens: TokensTable;
+  sign_ins: SignInsTable;
 }

@@ -39,6 +39,12 @@ export function asAction<T>(action: string, work: () => T): T {
   return current.run(withComment({ ...current.getStore(), action }), work);
 }
 
+/** Runs `work`; its audit records name this one as who asked, and the request as before. */
+export function withActor<T>(actor: string, work: () => T): T {
+  const { requestId = null, via = null, ...others } = current.getStore() ?? { comment: '' };
+  return current.run(withComment({ ...others, requestId, via, actor }), work);
+}
+
 /** Runs `work`; its audit records have this reason. */
 export function withReason<T>(reason: string, work: () => T): T {
   return current.run(withComment({ ...current.getStore(), reason }), work);

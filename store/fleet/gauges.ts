@@ -50,7 +50,7 @@ export interface ComponentCount {
 }
 
 /** How many components have each status; statuses are judged once for each standing (see component-status.ts). */
-async function countComponents(db: Db): Promise<ComponentCount[]> {
+export async function countComponents(db: Db): Promise<ComponentCount[]> {
   const options = await readOptions(db);
   const { rows } = await sql<ComponentCount>`
     with recursive ${judgedStandings({ options })}

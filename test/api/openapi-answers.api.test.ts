@@ -453,6 +453,16 @@ test('runs', async () => {
 
 test('the model of propagation', () => answerModel(expectAnswer, api.deps.db));
 
+test('sign-in, who asks, and the fleet', async () => {
+  await expectAnswer(200, 'GET', '/api/v1/sign-in');
+  await expectAnswer(200, 'POST', '/api/v1/sign-in', { token: api.tokens.reader });
+  await expectAnswer(401, 'POST', '/api/v1/sign-in', { token: 'wrong' });
+  await expectAnswer(403, 'POST', '/api/v1/sign-in', { token: api.tokens.node });
+  await expectAnswer(204, 'POST', '/api/v1/sign-out');
+  await expectAnswer(200, 'GET', '/api/v1/me');
+  await expectAnswer(200, 'GET', '/api/v1/fleet');
+});
+
 test('many sessions, and everything at once', () => answerStops(expectAnswer));
 
 test('operators', () => answerOperators(expectAnswer, api.deps.db, api.now.value));

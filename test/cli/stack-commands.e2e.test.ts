@@ -28,7 +28,7 @@ const status = (over: object = {}) => ({
   database: { ok: true, reason: null },
   engine: { ok: true, reason: null },
   counts: { sessions: { pending: 1, running: 2, complete: 3 }, queue: 1, active_runs: 2 },
-  links: { docs: 'http://x/docs', openapi: 'http://x/openapi.json', temporal_ui: null },
+  links: { ui: 'http://x/ui/', docs: 'http://x/docs', openapi: 'http://x/openapi.json', temporal_ui: null },
   ...over,
 });
 

@@ -14,7 +14,7 @@ import type { ImageFiles } from '../../domain/images/image-files.ts';
 import { createImageBuilder } from '../../drivers/image-builder/create-image-builder.ts';
 import { openImageDirectory } from '../../drivers/image-files/image-directory.ts';
 import type { Db } from '../../store/connection/database.ts';
-import { installationId } from '../../store/connection/installation.ts';
+import { readInstallationId } from '../../store/connection/installation.ts';
 import { listImageWorkers, liveImageQueues } from '../../store/images/image-jobs.ts';
 import { insertImage } from '../../store/images/images.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
@@ -86,7 +86,7 @@ describe('a directory of images', () => {
   });
 
   test('loses nothing with another database: nothing is swept, announced, taken in or deleted', async () => {
-    await files.claim(await installationId(own.db));
+    await files.claim(await readInstallationId(own.db));
     const id = await oldImage('images', DAY);
     const token = await oldImage('images', DAY).then(async (gone) => {
       await mkdir(join(dir, 'incoming', gone));

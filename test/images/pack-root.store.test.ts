@@ -10,7 +10,7 @@ import { unpackRoot } from '../../activities/images/unpack-root.ts';
 import { newImage } from '../../control/images/create-image.ts';
 import { musterError } from '../../domain/errors.ts';
 import { openImageDirectory } from '../../drivers/image-files/image-directory.ts';
-import { installationId } from '../../store/connection/installation.ts';
+import { readInstallationId } from '../../store/connection/installation.ts';
 import { findImageJob, type ImageJobRow, markImageJobsDeleted, moveImageJob } from '../../store/images/image-jobs.ts';
 import { deleteImage, findImage, insertImage } from '../../store/images/images.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
@@ -124,7 +124,7 @@ describe('packing', () => {
   });
 
   test('writes nothing to a directory of another installation, says so in the record, and is tried again', async () => {
-    const [mine, other] = [`${await installationId(database.db)}\n`, `${randomUUID()}\n`];
+    const [mine, other] = [`${await readInstallationId(database.db)}\n`, `${randomUUID()}\n`];
     const claim = join(dir, 'installation-id');
     const job = await jobIn('packaging_artifacts');
     const refusal = {

@@ -46,8 +46,8 @@ interface Specifier {
   orig?: { value: string };
 }
 
-/** Reads one file. Throws when it is no valid TypeScript. */
-export function scanFile(source: string): ScannedFile {
+/** Reads one file; `tsx`: it may hold JSX. Throws when it is no valid TypeScript. */
+export function scanFile(source: string, tsx = false): ScannedFile {
   const bytes = Buffer.from(source);
   const result: ScannedFile = { imports: [], environmentLines: [], queryLines: [] };
   // Positions go on counting from file to file; an empty one says where this one begins.
@@ -61,7 +61,7 @@ export function scanFile(source: string): ScannedFile {
     if (source?.type !== 'StringLiteral' || typeof source.value !== 'string') return;
     result.imports.push({ specifier: source.value, typeOnly, names: namesOf(node), line: lineOf(node) });
   };
-  walk(parseSync(source, { syntax: 'typescript', target: 'es2024' }), (node) => {
+  walk(parseSync(source, { syntax: 'typescript', target: 'es2024', tsx }), (node) => {
     switch (node.type) {
       case 'ImportDeclaration':
       case 'ExportNamedDeclaration':

@@ -20,7 +20,7 @@ export function readSourceTree(): SourceFile[] {
     .flatMap((entry) => sourcesIn(entry.name));
   return paths.sort().map((path) => {
     const text = readFileSync(join(ROOT, path), 'utf8');
-    return { path, lines: text.trimEnd().split('\n').length, ...scanFile(text) };
+    return { path, lines: text.trimEnd().split('\n').length, ...scanFile(text, path.endsWith('.tsx')) };
   });
 }
 
@@ -28,7 +28,7 @@ function sourcesIn(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = posix.join(folder, entry.name);
     if (entry.isDirectory()) return entry.name.startsWith('.') || SKIPPED.has(entry.name) ? [] : sourcesIn(path);
-    return /\.(ts|mts|js|mjs)$/.test(entry.name) ? [path] : [];
+    return /\.(ts|tsx|mts|js|mjs)$/.test(entry.name) ? [path] : [];
   });
 }
 

@@ -1,9 +1,10 @@
 import type { ApiLane } from '../../shared/api-shared.ts';
+import { fleetRoutes } from './fleet-routes.ts';
 import { stopRoutes, warnWhileStopped } from './stop-routes.ts';
 
 /** What concerns all lanes at once. */
 export const fleet: ApiLane = (shared, { stops }) => ({
   tags: { fleet: 'All lanes at once.' },
   root: (app) => warnWhileStopped(app, shared),
-  muster: { stop: (app) => stopRoutes(app, { ...shared, stops }) },
+  muster: { stop: (app) => stopRoutes(app, { ...shared, stops }), fleet: (app) => fleetRoutes(app, shared) },
 });

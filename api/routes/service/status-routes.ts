@@ -48,12 +48,13 @@ const StatusSchema = z.object({
   stop: StopStateSchema.nullable().describe('Whether everything is stopped; null when that is not known'),
   hardware_sync: HardwareSyncSchema.nullable().describe('Null where there is none'),
   notices: z.array(z.string()).describe('What an administrator has to decide, in sentences with the command'),
-  links: z.object({ docs: z.string(), openapi: z.string(), temporal_ui: z.string().nullable() }),
+  links: z.object({ ui: z.string(), docs: z.string(), openapi: z.string(), temporal_ui: z.string().nullable() }),
 });
 
 /** What an administrator asks first: what runs, what waits, what is broken and why. Answers without a database too. */
 export async function statusRoutes(app: ApiServer, deps: ServiceApi): Promise<void> {
   const links = {
+    ui: `${deps.publicUrl}/ui/`,
     docs: `${deps.publicUrl}/docs`,
     openapi: `${deps.publicUrl}/openapi.json`,
     temporal_ui: deps.temporalUiUrl ?? null,

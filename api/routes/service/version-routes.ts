@@ -17,7 +17,18 @@ export async function versionRoutes(app: ApiServer): Promise<void> {
         schema: { tags: ['service'], summary: 'Compatibility level', response: { 200: VersionSchema } },
         config: { access: 'public', class: kind },
       },
-      async () => CFS_VERSION,
+      async (request, reply) => {
+        if (path !== '/' || app.prefix !== '') return CFS_VERSION;
+        reply.header('vary', 'Accept');
+        return namesHtml(request.headers.accept) ? reply.redirect('ui/', 303) : CFS_VERSION;
+      },
     );
   }
+}
+
+/** Whether a header `Accept` names HTML itself, as those of browsers do; a program that takes anything gets the record. */
+function namesHtml(accept: string | undefined): boolean {
+  return (accept ?? '')
+    .split(',')
+    .some((range) => /^\s*text\/html\s*(;|$)/i.test(range) && !/;\s*q=0(\.0*)?\s*(;|$)/i.test(range));
 }

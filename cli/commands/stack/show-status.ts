@@ -36,7 +36,7 @@ export interface StatusAnswer {
   stop?: StopState | null;
   hardware_sync?: HardwareSyncView | null;
   notices?: string[];
-  links: { docs: string; openapi: string; temporal_ui: string | null };
+  links: { ui?: string; docs: string; openapi: string; temporal_ui: string | null };
 }
 
 interface Report {
@@ -190,6 +190,7 @@ function summaryOf({ url, api, failure, stack }: Report): string {
     ],
     ['plans', api?.plans ? `${api.plans.running} running, ${api.plans.paused} paused` : ''],
     ['running playbooks', cell(api?.counts?.active_runs)],
+    ['ui', cell(api?.links.ui)],
     ['docs', cell(api?.links.docs)],
     ['Temporal', cell(api?.links.temporal_ui)],
   ]);

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
 import { stackStatus, startStack, stopStack } from '../../../deploy/stack/background.ts';
 import type { ComponentName, StackState } from '../../../deploy/stack/stack-state.ts';
+import { webFolder } from '../../../deploy/stack/web-files.ts';
 import { endRun } from '../../../drivers/local-runner/end-run.ts';
 import { runPaths } from '../../../drivers/local-runner/run-files.ts';
 import { isAlive, signal } from '../../../drivers/machine/process-table.ts';
@@ -67,11 +68,13 @@ export function stackMissing(): string | null {
 
 /**
  * Starts a stack in a folder and on ports of its own. Postgres and Temporal are those of the test run, with a database and a namespace
- * of its own, which saves a third of the start; `own`: its own embedded ones, for tests that break them or look at them.
+ * of its own, which saves a third of the start; `own`: its own embedded ones, for tests that break them or look at them. It has no web UI unless
+ * one is asked for: to build it takes a second of a core.
  */
 export async function startMusterStack(
   settings: Record<string, string> = {},
   servers: 'own' | 'shared' = 'shared',
+  web: 'built' | 'none' = 'none',
 ): Promise<MusterStack> {
   const place = servers === 'own' || settings.MUSTER_DATABASE_URL !== undefined ? null : await placeOnServers();
   const dataDir = await mkdtemp(join(tmpdir(), 'muster-e2e-'));
@@ -187,6 +190,8 @@ export async function startMusterStack(
     },
   };
   await putBundle(dataDir);
+  // A folder that is there is not built again, and one without files is no web UI.
+  if (web === 'none') await mkdir(webFolder(dataDir), { recursive: true });
   await stack.start();
   return stack;
 }

@@ -131,6 +131,7 @@ export async function createTestApi(overrides: Partial<TestDependencies> = {}): 
     schedules: fakeSchedules(),
     engineHealth: async () => ({ ok: true, reason: null }),
     readWorkers: async () => ({ ok: true, reason: null, count: 1 }),
+    webFiles: () => null,
     setup: () => ({ ok: true, reason: null }),
     log: pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) }),
     clock: () => now.value,

@@ -1,0 +1,134 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { accessibilityFaults, browserMissing, openPage, startBrowser, type WatchedPage } from '../support/browser.ts';
+import { describeNeeding } from '../support/requirement.ts';
+import { type MusterStack, stackMissing, startMusterStack } from '../support/stack/muster-stack.ts';
+
+describeNeeding(browserMissing() ?? stackMissing(), 'the web UI of a stack with tokens', () => {
+  let stack: MusterStack;
+  let browser: Browser;
+  let seen: WatchedPage;
+  let admin: Record<string, string>;
+
+  beforeAll(async () => {
+    [stack, browser] = await Promise.all([
+      startMusterStack({ MUSTER_AUTH: 'token' }, 'shared', 'built'),
+      startBrowser(),
+    ]);
+    const token = (await readFile(join(stack.dataDir, 'admin-token'), 'utf8')).trim();
+    admin = { authorization: `Bearer ${token}` };
+    const layers = [{ clone_url: 'https://git.example.test/a.git', playbook: 'site.yml', commit: 'a'.repeat(40) }];
+    await stack.call('PUT', '/v3/configurations/site', { layers }, admin);
+    const components = [
+      ...['n1', 'n2', 'n3'].map((id) => ({ id, desired_config: 'site', enabled: true })),
+      { id: 'n4', desired_config: 'site', error_count: 9, retry_policy: 3, enabled: false },
+      { id: 'n5', enabled: false },
+    ];
+    expect((await stack.call('PATCH', '/v3/options', { batcher_disable: true }, admin)).status).toBe(200);
+    expect((await stack.call('PUT', '/v3/components', components, admin)).status).toBe(200);
+    const reached = { ...layers[0], status: 'applied', session_name: '' };
+    expect((await stack.call('PATCH', '/v3/components/n1', { state: [reached] }, admin)).status).toBe(200);
+  }, 180_000);
+  afterAll(async () => {
+    await browser?.close();
+    await stack?.remove();
+  });
+  beforeEach(async () => {
+    seen = await openPage(browser, stack.url);
+  });
+  afterEach(async () => {
+    expect(seen.faults).toEqual([]);
+    await seen.context.close();
+  });
+
+  const makeToken = async (role: string, name: string): Promise<string> =>
+    (await stack.call('POST', '/api/v1/tokens', { role, name }, admin)).body.token;
+  const signIn = async (token: string) => {
+    const { page } = seen;
+    await page.goto('/ui/');
+    await page.getByLabel('Token').fill(token);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Fleet' }).waitFor();
+  };
+  const counts = () => seen.page.getByRole('table', { name: 'Counts' }).getByRole('row').allInnerTexts();
+
+  describe('a user', () => {
+    test('signs in with a token by keyboard alone, sees the fleet, and signs out', async () => {
+      const { page, context } = seen;
+      await page.goto('/');
+      await page.waitForURL('**/ui/');
+      await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
+      expect(await accessibilityFaults(page)).toEqual([]);
+      const field = page.getByLabel('Token');
+      while (!(await field.evaluate((element) => element.matches(':focus')))) await page.keyboard.press('Tab');
+      await page.keyboard.type('muster_wrong');
+      await page.keyboard.press('Enter');
+      expect(await page.getByRole('alert').textContent()).toMatch(/not one of this API/);
+      const token = await makeToken('reader', 'eyes');
+      await page.keyboard.press('Control+A');
+      await page.keyboard.type(token);
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { level: 1, name: 'Fleet' }).waitFor();
+
+      await page.getByRole('table', { name: 'Counts' }).waitFor();
+      const rows = (await counts()).map((row) => row.replace(/\s+/g, ' '));
+      expect(rows.map((row) => row.replace(/^[^a-zS]+/, ''))).toEqual([
+        'Status Components',
+        'configured 1',
+        'pending 2',
+        'failed 1',
+        'unconfigured 1',
+        'disabled 2',
+      ]);
+      expect(await page.getByText('token/eyes (reader)').count()).toBe(1);
+      expect(await page.getByRole('navigation', { name: 'Main' }).getByRole('link').allInnerTexts()).toEqual(['Fleet']);
+      expect(await accessibilityFaults(page)).toEqual([]);
+
+      const kept = await page.evaluate<string>(
+        'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href])',
+      );
+      expect(JSON.parse(kept)).toEqual([{}, {}, '', `${stack.url}/ui/`]);
+      expect(await context.cookies()).toEqual([
+        expect.objectContaining({
+          httpOnly: true,
+          sameSite: 'Strict',
+          path: '/',
+          name: expect.stringMatching(/^muster-[0-9a-f-]{36}$/),
+        }),
+      ]);
+
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
+      expect(await context.cookies()).toEqual([]);
+    });
+
+    test('whose token is revoked signs in again above the page', async () => {
+      const { page } = seen;
+      await signIn(await makeToken('operator', 'gone'));
+      await page.getByRole('table', { name: 'Counts' }).waitFor();
+      expect((await stack.call('DELETE', '/api/v1/tokens/gone', undefined, admin)).status).toBe(204);
+      const dialog = page.getByRole('dialog', { name: 'Sign in' });
+      await dialog.waitFor();
+      expect(await page.getByRole('heading', { level: 1, name: 'Fleet' }).count()).toBe(1);
+      await dialog.getByLabel('Token').fill(await makeToken('operator', 'back'));
+      await dialog.getByRole('button', { name: 'Sign in' }).click();
+      await dialog.waitFor({ state: 'detached' });
+      await page.getByText('token/back (operator)').waitFor();
+    });
+  });
+
+  test('text cannot become code: the policy is there, and trusted types hold', async () => {
+    const { page, faults } = seen;
+    const answer = await page.goto('/ui/');
+    expect(answer?.headers()['content-security-policy']).toContain("require-trusted-types-for 'script'");
+    await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
+    const refused = await page.evaluate<string>(`(() => {
+      try { document.body.innerHTML = '<img src=x>'; return 'taken'; } catch (error) { return error.name; }
+    })()`);
+    expect(refused).toBe('TypeError');
+    // That is what the browser has to say about it.
+    faults.length = 0;
+  });
+});

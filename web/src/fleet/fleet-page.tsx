@@ -1,0 +1,74 @@
+import { useQuery } from '@tanstack/react-query';
+import type { Fleet } from '../../../domain/fleet/schema.ts';
+import { callApi } from '../shared/api-call.ts';
+import { Failure } from '../shared/ui/failure.tsx';
+import { shownText } from '../shared/ui/shown-text.ts';
+import { StatusBadge, type StatusWord } from '../shared/ui/status-badge.tsx';
+
+/** How often the counts are read while the page is seen, ms. */
+const READ_EVERY_MS = 10_000;
+
+/** Is the fleet right? */
+export function FleetPage() {
+  const fleet = useQuery({
+    queryKey: ['fleet'],
+    queryFn: ({ signal }) => callApi<Fleet>('/fleet', { signal }),
+    refetchInterval: READ_EVERY_MS,
+  });
+  return (
+    <main aria-busy={fleet.isPending || undefined}>
+      <title>Fleet - Muster</title>
+      <h1>Fleet</h1>
+      {fleet.isError && <Failure error={fleet.error} retry={() => void fleet.refetch()} />}
+      {fleet.data && <Counts fleet={fleet.data} />}
+    </main>
+  );
+}
+
+function Counts({ fleet }: { fleet: Fleet }) {
+  const { by_status: counts, disabled, stop, total } = fleet;
+  const rows: [StatusWord, number][] = [
+    ['configured', counts.configured],
+    ['pending', counts.pending],
+    ['failed', counts.failed],
+    ['unconfigured', counts.unconfigured],
+    ['disabled', disabled],
+  ];
+  return (
+    <>
+      {stop.stopped && (
+        <p role="status">
+          Everything is stopped since {stop.since}
+          {stop.actor !== null && ` by ${shownText(stop.actor)}`}: {shownText(stop.reason ?? '')}
+        </p>
+      )}
+      <table aria-label="Counts">
+        <thead>
+          <tr>
+            <th scope="col">Status</th>
+            <th scope="col">Components</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(([word, count]) => (
+            <tr key={word}>
+              <th scope="row">
+                <StatusBadge word={word} />
+              </th>
+              <td>{count}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p>
+        {total} components, read at{' '}
+        <time dateTime={fleet.as_of}>{new Date(fleet.as_of).toLocaleTimeString('en-GB')}</time>
+      </p>
+      {total === 0 && (
+        <p>
+          There are no components yet. <code>./muster component create ID</code> makes one.
+        </p>
+      )}
+    </>
+  );
+}

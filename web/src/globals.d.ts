@@ -1,0 +1,4 @@
+/** Version of Muster that the page was built from. */
+declare const MUSTER_VERSION: string;
+
+declare module '*.css';

@@ -1,0 +1,16 @@
+import { QueryCache, QueryClient } from '@tanstack/react-query';
+import { isRefusal, isUnknown } from './shared/api-call.ts';
+
+const ME = 'me';
+
+/** What was refused is refused again; what did not come through is tried twice more. A 401 of any read asks anew who the user is. */
+export const queryClient: QueryClient = new QueryClient({
+  queryCache: new QueryCache({
+    onError: (error, { queryKey }) => {
+      if (isUnknown(error) && queryKey[0] !== ME) void queryClient.invalidateQueries({ queryKey: [ME] });
+    },
+  }),
+  defaultOptions: {
+    queries: { retry: (failures, error) => !isRefusal(error) && failures < 2, refetchOnWindowFocus: true },
+  },
+});

@@ -1,0 +1,32 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { UI_PATH } from './shared/api-call.ts';
+import { NoPage } from './shared/ui/no-page.tsx';
+import { Shell } from './shared/ui/shell.tsx';
+
+const root = createRootRoute({ component: Shell, notFoundComponent: NoPage });
+
+/** Every page, each loaded when it is first opened. */
+const pages = [
+  createRoute({
+    getParentRoute: () => root,
+    path: '/',
+    component: lazyRouteComponent(() => import('./fleet/fleet-page.tsx'), 'FleetPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/sign-in',
+    component: lazyRouteComponent(() => import('./access/sign-in-page.tsx'), 'SignInPage'),
+  }),
+];
+
+export const router = createRouter({
+  routeTree: root.addChildren(pages),
+  basepath: UI_PATH,
+  defaultPreload: false,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,76 @@
+/** Calls of the HTTP API. Its base is where the page came from, so that a prefix of a proxy is kept. */
+
+/** Path of the installation, without slash at the end: the built files are in `/ui/assets/` below it. */
+const ROOT_PATH = new URL(import.meta.url).pathname.replace(/\/ui\/assets\/[^/]*$/, '');
+export const UI_PATH = `${ROOT_PATH}/ui`;
+
+/** An answer that is none of 2xx. */
+export class Refusal extends Error {
+  readonly status: number;
+  readonly title: string;
+  readonly code: string;
+  readonly requestId: string | null;
+
+  constructor(status: number, problem: { title?: string; detail?: string; code?: string }, requestId: string | null) {
+    super(problem.detail ?? problem.title ?? `The API answered ${status}`);
+    this.status = status;
+    this.title = problem.title ?? 'The request failed';
+    this.code = problem.code ?? String(status);
+    this.requestId = requestId;
+  }
+}
+
+/** Whether the API has said no, so that the same request would be refused again. */
+export function isRefusal(error: unknown): error is Refusal {
+  return error instanceof Refusal && error.status < 500 && error.status !== 429;
+}
+
+/** Whether the API does not know who asks. */
+export function isUnknown(error: unknown): boolean {
+  return error instanceof Refusal && error.status === 401;
+}
+
+interface Call {
+  method?: 'GET' | 'POST';
+  body?: unknown;
+  signal?: AbortSignal;
+}
+
+/**
+ * Calls a path below `/api/v1`. Returns the body of the answer.
+ * Throws `Refusal`, and what fetch throws when no answer comes.
+ */
+export async function callApi<Answer>(path: string, { method = 'GET', body, signal }: Call = {}): Promise<Answer> {
+  const answer = await fetch(`${ROOT_PATH}/api/v1${path}`, {
+    method,
+    credentials: 'same-origin',
+    ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  noteVersion(answer.headers.get('muster-version'));
+  const text = await answer.text();
+  const parsed: unknown = text === '' ? undefined : JSON.parse(text);
+  if (!answer.ok) throw new Refusal(answer.status, (parsed ?? {}) as object, answer.headers.get('x-request-id'));
+  return parsed as Answer;
+}
+
+/** So long all answers must have had another version, ms: two servers of which one is newer do not count. */
+const SETTLED_MS = 60_000;
+let otherSince: number | null = null;
+const listeners = new Set<() => void>();
+
+function noteVersion(version: string | null): void {
+  if (version === null) return;
+  if (version === MUSTER_VERSION) otherSince = null;
+  else otherSince ??= Date.now();
+  for (const tell of listeners) tell();
+}
+
+/** Whether the servers are of another version than the page, for good. */
+export const wasUpdated = (): boolean => otherSince !== null && Date.now() - otherSince >= SETTLED_MS;
+
+/** Tells `listener` after each answer. Returns what ends that. */
+export function onAnswer(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}

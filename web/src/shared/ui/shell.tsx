@@ -1,0 +1,93 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { Link, Outlet, useLocation } from '@tanstack/react-router';
+import { Suspense, useEffect, useRef, useSyncExternalStore } from 'react';
+import { useMe } from '../../access/me.ts';
+import { SignInForm } from '../../access/sign-in-form.tsx';
+import { callApi, isUnknown, onAnswer, wasUpdated } from '../api-call.ts';
+import { Failure } from './failure.tsx';
+import { shownText } from './shown-text.ts';
+
+/** What stands around every page. */
+export function Shell() {
+  const updated = useSyncExternalStore(onAnswer, wasUpdated);
+  return (
+    <>
+      <header>
+        <span className="brand">Muster</span>
+        <nav aria-label="Main">
+          <Link to="/" activeOptions={{ exact: true }}>
+            Fleet
+          </Link>
+        </nav>
+        <Who />
+      </header>
+      {updated && (
+        <div role="alert" className="banner">
+          Muster was updated:{' '}
+          <button type="button" onClick={() => location.reload()}>
+            reload
+          </button>
+        </div>
+      )}
+      <Page />
+    </>
+  );
+}
+
+/** The page, or what has to be done before it can be shown. A sign-in that is over is renewed above the page, which keeps its input. */
+function Page() {
+  const me = useMe();
+  const isSignIn = useLocation({ select: ({ pathname }) => pathname.endsWith('/sign-in') });
+  if (isSignIn || me.data) {
+    return (
+      <>
+        <Suspense fallback={<main aria-busy="true" />}>
+          <Outlet />
+        </Suspense>
+        {!isSignIn && isUnknown(me.error) && <SignInAgain />}
+      </>
+    );
+  }
+  if (me.isPending) return <main aria-busy="true" />;
+  return (
+    <main>
+      <title>Sign in - Muster</title>
+      <h1>Sign in</h1>
+      {isUnknown(me.error) ? <SignInForm /> : <Failure error={me.error} retry={() => void me.refetch()} />}
+    </main>
+  );
+}
+
+function SignInAgain() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog ref={dialog} aria-label="Sign in">
+      <p>Your sign-in is over.</p>
+      <SignInForm />
+    </dialog>
+  );
+}
+
+/** Who is signed in, with the way out. */
+function Who() {
+  const client = useQueryClient();
+  const { data: me } = useMe();
+  if (!me) return null;
+  const signOut = async () => {
+    await callApi('/sign-out', { method: 'POST' });
+    client.clear();
+    await client.resetQueries();
+    location.assign(location.pathname);
+  };
+  return (
+    <span className="who">
+      {me.name !== null && `${shownText(me.name)} (${me.role})`}
+      {me.kind === 'sign-in' && (
+        <button type="button" onClick={() => void signOut()}>
+          Sign out
+        </button>
+      )}
+    </span>
+  );
+}
