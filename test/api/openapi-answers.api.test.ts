@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { openRun } from '../../control/runs/open-run.ts';
 import { noteImageWorker } from '../../store/images/image-jobs.ts';
 import { recordAuthority } from '../../store/trust/trust.ts';
+import { answerSignIn } from '../access/answers.ts';
 import { answerDeployments } from '../deployments/answers.ts';
 import { answerStops } from '../fleet/answers.ts';
 import { PUBLIC_KEY, smallTar } from '../images/fixtures.ts';
@@ -453,15 +454,7 @@ test('runs', async () => {
 
 test('the model of propagation', () => answerModel(expectAnswer, api.deps.db));
 
-test('sign-in, who asks, and the fleet', async () => {
-  await expectAnswer(200, 'GET', '/api/v1/sign-in');
-  await expectAnswer(200, 'POST', '/api/v1/sign-in', { token: api.tokens.reader });
-  await expectAnswer(401, 'POST', '/api/v1/sign-in', { token: 'wrong' });
-  await expectAnswer(403, 'POST', '/api/v1/sign-in', { token: api.tokens.node });
-  await expectAnswer(204, 'POST', '/api/v1/sign-out');
-  await expectAnswer(200, 'GET', '/api/v1/me');
-  await expectAnswer(200, 'GET', '/api/v1/fleet');
-});
+test('sign-in, who asks, and the fleet', () => answerSignIn(expectAnswer, api.tokens));
 
 test('many sessions, and everything at once', () => answerStops(expectAnswer));
 

@@ -214,6 +214,8 @@ export const GATHERING = [
   'cli/commands/stack/active-runs.ts',
   'cli/commands/stack/show-status.ts',
   'cli/commands/stack/stop-stack.ts',
+  'web/src/routes.tsx',
+  'web/src/shell.tsx',
 ];
 
 /** Lists in which each lane is a line, with the files that they list: a lane's file of that layer is in the list. */

@@ -1,7 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { UI_PATH } from './shared/api-call.ts';
 import { NoPage } from './shared/ui/no-page.tsx';
-import { Shell } from './shared/ui/shell.tsx';
+import { Shell } from './shell.tsx';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NoPage });
 

@@ -1,11 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { Suspense, useEffect, useRef, useSyncExternalStore } from 'react';
-import { useMe } from '../../access/me.ts';
-import { SignInForm } from '../../access/sign-in-form.tsx';
-import { callApi, isUnknown, onAnswer, wasUpdated } from '../api-call.ts';
-import { Failure } from './failure.tsx';
-import { shownText } from './shown-text.ts';
+import { useMe } from './access/me.ts';
+import { SignInForm } from './access/sign-in-form.tsx';
+import { callApi, isUnknown, onAnswer, wasUpdated } from './shared/api-call.ts';
+import { Failure } from './shared/ui/failure.tsx';
+import { shownText } from './shared/ui/shown-text.ts';
 
 /** What stands around every page. */
 export function Shell() {
