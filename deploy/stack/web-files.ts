@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
 import { dataPaths } from '../../config/data-paths.ts';
+import { overSize, webSizes } from './web-size.ts';
 
 const ROOT = dirname(dirname(import.meta.dirname));
 const SOURCES = join(ROOT, 'web');
@@ -52,7 +53,7 @@ function sourcesHash(): string {
 /**
  * Builds the files into `folder` unless they are there, in a process of its own. Older builds beside it go.
  * @param signal ends the build
- * @throws {Error} with the last words of the build
+ * @throws {Error} with the last words of the build, or with what has become too large
  */
 export async function buildWeb(folder: string, signal?: AbortSignal): Promise<void> {
   if (existsSync(folder)) return;
@@ -61,7 +62,7 @@ export async function buildWeb(folder: string, signal?: AbortSignal): Promise<vo
   const unfinished = `${folder}.${process.pid}.part`;
   try {
     await runVite(unfinished, signal);
-    await compressAll(unfinished);
+    await refuseLarge(unfinished, await compressAll(unfinished));
     await rename(unfinished, folder);
   } catch (error) {
     // Another start has built the same meanwhile.
@@ -98,14 +99,27 @@ function runVite(outDir: string, signal: AbortSignal | undefined): Promise<void>
   });
 }
 
-/** Beside each text a copy of each encoding, so that serving compresses nothing. */
-async function compressAll(folder: string): Promise<void> {
+/** Beside each text a copy of each encoding, so that serving compresses nothing. Returns the bytes (gzip) of each script. */
+async function compressAll(folder: string): Promise<Map<string, number>> {
   const [asGzip, asBrotli] = [promisify(gzip), promisify(brotliCompress)];
+  const scripts = new Map<string, number>();
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
     if (!entry.isFile() || !COMPRESSED.test(entry.name) || entry.name === 'index.html') continue;
     const bytes = await readFile(path);
-    await writeFile(`${path}.gz`, await asGzip(bytes, { level: 9 }));
+    const zipped = await asGzip(bytes, { level: 9 });
+    await writeFile(`${path}.gz`, zipped);
     await writeFile(`${path}.br`, await asBrotli(bytes));
+    if (entry.name.endsWith('.js')) scripts.set(path.slice(folder.length + 1), zipped.length);
   }
+  return scripts;
+}
+
+/** A page that has become slow to load is no build. What the sizes are read from goes: no browser asks for it. */
+async function refuseLarge(folder: string, scripts: ReadonlyMap<string, number>): Promise<void> {
+  const manifest = join(folder, '.vite');
+  const sizes = webSizes(JSON.parse(await readFile(join(manifest, 'manifest.json'), 'utf8')), scripts);
+  await rm(manifest, { recursive: true });
+  const tooLarge = overSize(sizes);
+  if (tooLarge.length > 0) throw new Error(`the web UI is larger than its bar: ${tooLarge.join('; ')}`);
 }

@@ -94,7 +94,7 @@ export const LAYERS: Record<string, Layer> = {
   web: {
     imports: [],
     types: ['domain'],
-    vendors: ['react', 'react-dom', '@tanstack/react-query', '@tanstack/react-router', 'vite', '@vitejs/plugin-react'],
+    vendors: ['react', 'react-dom', '@tanstack/react-query', '@tanstack/react-router', 'vite'],
   },
   bench: { imports: ['*'], vendors: ['*'] },
   test: { imports: ['*'], vendors: ['*'] },
