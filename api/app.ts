@@ -25,6 +25,7 @@ import { traceRequests } from './server/plugins/trace-requests.ts';
 import { optionsOfPaths, unknownPaths } from './server/plugins/unknown-paths.ts';
 import { answerError, answerPlacementError, answerUnreadable, answerV2Error } from './server/problems.ts';
 import { declaredRoutes } from './server/route-config.ts';
+import type { OpenTopic } from './server/streaming/topic-watches.ts';
 import { webUi } from './server/web-ui.ts';
 import type { ApiParts, ApiShared, Routes } from './shared/api-shared.ts';
 
@@ -101,11 +102,13 @@ export function createApp(shared: ApiShared): ApiServer {
   const timeline: TimelinePart[] = [];
   const stops: LaneStop[] = [];
   const sourceUsers: SourceUser[] = [];
-  const offered = { timeline, stops, sourceUsers, again: createApp, lanes: Object.keys(LANES) };
+  const topics: Record<string, OpenTopic> = {};
+  const offered = { timeline, stops, sourceUsers, topics, again: createApp, lanes: Object.keys(LANES) };
   const lanes = Object.values(LANES).map((lane) => lane(shared, offered));
   timeline.push(...lanes.flatMap((lane) => lane.timeline ?? []));
   stops.push(...lanes.flatMap((lane) => lane.stop ?? []));
   sourceUsers.push(...lanes.flatMap((lane) => lane.sourceUser ?? []));
+  for (const lane of lanes) Object.assign(topics, lane.topics);
   webUi(app, { ...settings, webFiles: shared.webFiles });
   documentation(app, { ...settings, tags: tagTexts(lanes) });
   declareRoutes(app, settings.prefixes, lanes);

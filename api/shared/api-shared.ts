@@ -22,6 +22,7 @@ import type { TimelinePart } from '../../store/components/timeline.ts';
 import type { Db } from '../../store/connection/database.ts';
 import type { StreamFeed } from '../../store/runs/stream-feed.ts';
 import type { ApiServer } from '../server/api-server.ts';
+import type { OpenTopic } from '../server/streaming/topic-watches.ts';
 
 /** Who is let in. `none`: everybody; a gateway in front may name who asks in a header. */
 export type AccessSettings =
@@ -172,6 +173,8 @@ export interface ApiParts {
   stop?: LaneStop;
   /** What it has that names a source: such a source is not deleted. */
   sourceUser?: SourceUser;
+  /** What readers of `GET /stream` may be told of, by the word of the topic. */
+  topics?: Readonly<Record<string, OpenTopic>>;
 }
 
 /** What lanes offer to other lanes; complete when routes are declared. */
@@ -181,6 +184,7 @@ export interface Offered {
   sourceUsers: readonly SourceUser[];
   /** Makes this API once more, on other things to stand on. */
   again(shared: ApiShared): ApiServer;
+  topics: Readonly<Record<string, OpenTopic>>;
   /** Names of all lanes. */
   lanes: readonly string[];
 }

@@ -14,6 +14,9 @@ export interface StreamTopic {
   leave(): void;
 }
 
+/** Joined in place of a stream's id: changes whenever any stream does. */
+export const ANY_STREAM = '*';
+
 export interface StreamFeed {
   join(streamId: string): StreamTopic;
   /** Wakes every reader a last time and closes the connection; later changes are not heard. */
@@ -62,8 +65,10 @@ export function openStreamFeed(options: StreamFeedOptions): StreamFeed {
       name: 'muster-streams',
       channel: STREAM_CHANNEL,
       onNotification: (streamId) => {
-        const entry = entries.get(streamId);
-        if (entry !== undefined) bump(entry);
+        for (const id of [streamId, ANY_STREAM]) {
+          const entry = entries.get(id);
+          if (entry !== undefined) bump(entry);
+        }
       },
       onConnected: bumpAll,
       ...(reconnectMs === undefined ? {} : { reconnectMs }),

@@ -3,6 +3,7 @@ import type { ApiLane } from '../../shared/api-shared.ts';
 import { cfsSessionRoutes } from './cfs-session-routes.ts';
 import { sessionApi } from './dependencies.ts';
 import { musterSessionRoutes } from './session-routes.ts';
+import { sessionTopics } from './session-topics.ts';
 import { SESSIONS_V2, SESSIONS_V3 } from './session-wires.ts';
 
 export const sessions: ApiLane = (shared) => {
@@ -12,6 +13,7 @@ export const sessions: ApiLane = (shared) => {
     v3: (app) => cfsSessionRoutes(app, deps, SESSIONS_V3),
     v2: (app) => cfsSessionRoutes(app, deps, SESSIONS_V2),
     muster: { sessions: (app) => musterSessionRoutes(app, deps) },
+    topics: sessionTopics(deps),
     stop: {
       async cancel(by, { reason }) {
         const { cancelled } = await cancelSessions(deps, by, { status: ['pending', 'running'], reason });

@@ -1,0 +1,126 @@
+/** Watches topics in this process: each once, however many readers it has. */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { FastifyBaseLogger } from 'fastify';
+import { topicOf, type Watched } from '../../../domain/service/topics.ts';
+import { isConnectionError } from '../../../store/connection/database.ts';
+import type { StreamTopic } from '../../../store/runs/stream-feed.ts';
+
+/** What a lane offers as a topic. */
+export interface TopicSource {
+  /** Says when it may have changed. */
+  join(): StreamTopic;
+  /** Returns a text that differs whenever what the topic is of has changed. */
+  read(): Promise<string>;
+  /** From one look to the next at least, ms. */
+  gapMs: number;
+}
+
+/** Returns the source of a topic; null where there is none of that key. */
+export type OpenTopic = (key: string | null) => TopicSource | null;
+
+/** One topic while it has readers, and a while longer. */
+export interface Watch extends Watched {
+  /** What the last look saw; null before the first. */
+  revision: string | null;
+  readers: Set<(topic: string) => void>;
+  /** Since when it has no reader, ms; null while it has some. */
+  idleSince: number | null;
+  stop: AbortController;
+}
+
+export interface TopicWatches {
+  /** Tells counts of this process from those of another. */
+  readonly process: string;
+  /** Changes so far. */
+  count(): number;
+  /** Returns the watch of a topic, begun now if need be; null where there is no such topic. */
+  watch(name: string): Watch | null;
+  /** Returns what is known of a topic that was looked at; undefined for another. */
+  known(name: string): Watched | undefined;
+  close(): void;
+}
+
+export interface TopicWatchOptions {
+  /** Topics by their word. Read when a topic is opened: lanes fill it while routes are declared. */
+  sources: Readonly<Record<string, OpenTopic>>;
+  log: Pick<FastifyBaseLogger, 'warn'>;
+  /** A topic without readers is watched for so long, so that a reader that comes again goes on, ms. */
+  lingerMs?: number;
+}
+
+const LINGER_MS = 60_000;
+/** A look that nothing has asked for, ms: what is announced where nobody hears it is seen all the same. */
+const LOOK_ANYWAY_MS = 60_000;
+const FAILED_PAUSE_MS = 1_000;
+
+/** Begins to watch what is asked for. */
+export function watchTopics({ sources, log, lingerMs = LINGER_MS }: TopicWatchOptions): TopicWatches {
+  const watches = new Map<string, Watch>();
+  let count = 0;
+
+  const look = async (name: string, watch: Watch, source: TopicSource) => {
+    const revision = await source.read();
+    if (revision === watch.revision) return;
+    count += 1;
+    if (watch.revision === null) watch.since = count;
+    watch.changed = count;
+    watch.revision = revision;
+    for (const tell of watch.readers) tell(name);
+  };
+  const follow = async (name: string, watch: Watch, source: TopicSource) => {
+    const hints = source.join();
+    const { signal } = watch.stop;
+    while (!signal.aborted) {
+      const { version } = hints;
+      try {
+        await look(name, watch, source);
+        await pause(source.gapMs, signal);
+        await hints.changed(version, LOOK_ANYWAY_MS, signal);
+      } catch (error) {
+        if (!isConnectionError(error)) log.warn({ err: error, topic: name }, 'a topic cannot be read');
+        await pause(FAILED_PAUSE_MS, signal);
+      }
+    }
+    hints.leave();
+  };
+  const sweep = setInterval(() => {
+    const before = performance.now() - lingerMs;
+    for (const [name, watch] of watches) {
+      if (watch.idleSince === null || watch.idleSince > before) continue;
+      watch.stop.abort();
+      watches.delete(name);
+    }
+  }, lingerMs / 4);
+  sweep.unref();
+
+  return {
+    process: randomBytes(8).toString('hex'),
+    count: () => count,
+    watch: (name) => {
+      const running = watches.get(name);
+      if (running !== undefined) return running;
+      const { word, key } = topicOf(name);
+      const source = Object.hasOwn(sources, word) ? sources[word]?.(key) : null;
+      if (!source) return null;
+      const stop = new AbortController();
+      const watch: Watch = { since: 0, changed: 0, revision: null, readers: new Set(), idleSince: null, stop };
+      watches.set(name, watch);
+      void follow(name, watch, source);
+      return watch;
+    },
+    known: (name) => {
+      const watch = watches.get(name);
+      return watch === undefined || watch.revision === null ? undefined : watch;
+    },
+    close: () => {
+      clearInterval(sweep);
+      for (const watch of watches.values()) watch.stop.abort();
+      watches.clear();
+    },
+  };
+}
+
+async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  await delay(milliseconds, undefined, { signal }).catch(() => undefined);
+}

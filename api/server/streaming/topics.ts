@@ -1,0 +1,143 @@
+/** Streams of topics: one of each browser, which says what changed and is told what to say. */
+import { randomBytes } from 'node:crypto';
+import type { StreamTopics, TopicChanged } from '../../../domain/service/stream-schema.ts';
+import { changedBehind, markOf, markText, topicOf } from '../../../domain/service/topics.ts';
+import { type TopicWatches, type TopicWatchOptions, type Watch, watchTopics } from './topic-watches.ts';
+
+/** One stream of one browser. */
+export interface TopicReader {
+  /** Sets all topics from now on. */
+  setTopics(names: readonly string[]): StreamTopics;
+  /** The text of the stream, piece by piece. */
+  messages(signal: AbortSignal): AsyncGenerator<string>;
+  leave(): void;
+}
+
+export interface TopicBook {
+  /**
+   * Begins a stream.
+   * @param owner who reads
+   * @param after id of the last message that the reader had; null: it has had none
+   */
+  open(owner: string | null, names: readonly string[], after: string | null): TopicReader;
+  /** Returns an open stream of that owner. */
+  find(id: string, owner: string | null): TopicReader | undefined;
+  close(): void;
+}
+
+/** A comment comes after so much silence, ms. */
+const HEARTBEAT_MS = 5_000;
+
+/** Makes the book of this process. */
+export function createTopicBook(options: TopicWatchOptions & { heartbeatMs?: number }): TopicBook {
+  const watches = watchTopics(options);
+  const open = new Map<string, { owner: string | null; reader: TopicReader }>();
+  return {
+    open: (owner, names, after) => {
+      const id = randomBytes(16).toString('hex');
+      const reader = openReader(watches, id, options.heartbeatMs ?? HEARTBEAT_MS, () => open.delete(id));
+      reader.setTopics(names);
+      if (after !== null) reader.resume(after);
+      open.set(id, { owner, reader });
+      return reader;
+    },
+    find: (id, owner) => {
+      const found = open.get(id);
+      return found?.owner === owner ? found.reader : undefined;
+    },
+    close: () => watches.close(),
+  };
+}
+
+/** A reader holds names of topics alone, whatever happens meanwhile: a slow one costs nothing. */
+function openReader(watches: TopicWatches, id: string, heartbeatMs: number, left: () => void) {
+  const mine = new Map<string, Watch>();
+  const pending = new Set<string>();
+  let leftOut: string[] = [];
+  let resync = false;
+  let wake = () => {};
+
+  const tell = (name: string) => {
+    pending.add(name);
+    wake();
+  };
+  const drop = (name: string, watch: Watch) => {
+    mine.delete(name);
+    pending.delete(name);
+    watch.readers.delete(tell);
+    if (watch.readers.size === 0) watch.idleSince = performance.now();
+  };
+  const topics = (): StreamTopics => ({ topics: [...mine.keys()], left_out: leftOut });
+  /** Returns true for news, false when nothing came for so long. */
+  const news = () =>
+    new Promise<boolean>((resolve) => {
+      const end = (isNews: boolean) => {
+        clearTimeout(timer);
+        wake = () => {};
+        resolve(isNews);
+      };
+      const timer = setTimeout(() => end(false), heartbeatMs);
+      wake = () => end(true);
+    });
+
+  return {
+    setTopics: (wanted: readonly string[]) => {
+      const all = new Set(wanted);
+      for (const [name, watch] of mine) if (!all.has(name)) drop(name, watch);
+      leftOut = [];
+      for (const name of all) {
+        if (mine.has(name)) continue;
+        const watch = watches.watch(name);
+        if (watch === null) {
+          leftOut.push(name);
+          continue;
+        }
+        mine.set(name, watch);
+        watch.readers.add(tell);
+        watch.idleSince = null;
+        // What the reader has may be older than its interest. Before the first look is over, that look tells.
+        if (watch.revision !== null) tell(name);
+      }
+      return topics();
+    },
+    /** Goes on behind the message `after`, or has everything read again where that cannot be said. */
+    resume: (after: string) => {
+      const mark = markOf(after);
+      const changed = mark && changedBehind(mark, watches.process, [...mine.keys()], watches.known);
+      pending.clear();
+      if (changed === null) resync = true;
+      else for (const name of changed) pending.add(name);
+    },
+    messages: async function* (signal: AbortSignal): AsyncGenerator<string> {
+      signal.addEventListener('abort', () => wake(), { once: true });
+      yield `retry: 1000\n\n${frame('hello', { id, ...topics() })}`;
+      while (!signal.aborted) {
+        const count = watches.count();
+        const told: [string, object][] = resync ? [['resync', {}]] : [];
+        for (const name of pending) told.push(...changedOf(name, mine.get(name)));
+        pending.clear();
+        resync = false;
+        // The last message alone has an id: a reader that breaks off before it gets all of them again.
+        for (const [index, [event, data]] of told.entries()) {
+          const isLast = index === told.length - 1;
+          yield frame(event, data, isLast ? markText({ process: watches.process, count }) : undefined);
+        }
+        if (pending.size > 0 || signal.aborted) continue;
+        if (!(await news())) yield ': still here\n\n';
+      }
+    },
+    leave: () => {
+      for (const [name, watch] of mine) drop(name, watch);
+      left();
+    },
+  };
+}
+
+function changedOf(name: string, watch: Watch | undefined): [string, TopicChanged][] {
+  if (watch === undefined || watch.revision === null) return [];
+  return [['changed', { topic: name, key: topicOf(name).key, revision: watch.revision }]];
+}
+
+function frame(event: string, data: object, id?: string): string {
+  return `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+}
