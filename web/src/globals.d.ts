@@ -2,3 +2,8 @@
 declare const MUSTER_VERSION: string;
 
 declare module '*.css';
+
+declare module '*?sharedworker&url' {
+  const url: string;
+  export default url;
+}

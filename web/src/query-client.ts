@@ -11,6 +11,12 @@ export const queryClient: QueryClient = new QueryClient({
     },
   }),
   defaultOptions: {
-    queries: { retry: (failures, error) => !isRefusal(error) && failures < 2, refetchOnWindowFocus: true },
+    queries: {
+      retry: (failures, error) => !isRefusal(error) && failures < 2,
+      // The stream says what is to be read again; a page without one polls.
+      refetchOnWindowFocus: false,
+      // Whether the API answers is asked of the API: a browser may take itself for offline.
+      networkMode: 'always',
+    },
   },
 });

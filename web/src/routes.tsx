@@ -1,4 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { readListSearch, readSessionSearch } from './sessions/search.ts';
 import { UI_PATH } from './shared/api-call.ts';
 import { NoPage } from './shared/ui/no-page.tsx';
 import { Shell } from './shell.tsx';
@@ -11,6 +12,18 @@ const pages = [
     getParentRoute: () => root,
     path: '/',
     component: lazyRouteComponent(() => import('./fleet/fleet-page.tsx'), 'FleetPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/sessions',
+    validateSearch: readListSearch,
+    component: lazyRouteComponent(() => import('./sessions/session-list.tsx'), 'SessionListPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/sessions/$name',
+    validateSearch: readSessionSearch,
+    component: lazyRouteComponent(() => import('./sessions/session-page.tsx'), 'SessionPage'),
   }),
   createRoute({
     getParentRoute: () => root,

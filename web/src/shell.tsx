@@ -4,6 +4,7 @@ import { Suspense, useEffect, useRef, useSyncExternalStore } from 'react';
 import { useMe } from './access/me.ts';
 import { SignInForm } from './access/sign-in-form.tsx';
 import { callApi, isUnknown, onAnswer, wasUpdated } from './shared/api-call.ts';
+import { ConnectionStatus, StaleBanner } from './shared/live/connection-state.tsx';
 import { Failure } from './shared/ui/failure.tsx';
 import { shownText } from './shared/ui/shown-text.ts';
 
@@ -18,6 +19,7 @@ export function Shell() {
           <Link to="/" activeOptions={{ exact: true }}>
             Fleet
           </Link>
+          <Link to="/sessions">Sessions</Link>
         </nav>
         <Who />
       </header>
@@ -41,6 +43,7 @@ function Page() {
   if (isSignIn || me.data) {
     return (
       <>
+        {!isSignIn && <StaleBanner />}
         <Suspense fallback={<main aria-busy="true" />}>
           <Outlet />
         </Suspense>
@@ -82,6 +85,7 @@ function Who() {
   };
   return (
     <span className="who">
+      <ConnectionStatus />
       {me.name !== null && `${shownText(me.name)} (${me.role})`}
       {me.kind === 'sign-in' && (
         <button type="button" onClick={() => void signOut()}>

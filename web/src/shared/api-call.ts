@@ -4,6 +4,9 @@
 const ROOT_PATH = new URL(import.meta.url).pathname.replace(/\/ui\/assets\/[^/]*$/, '');
 export const UI_PATH = `${ROOT_PATH}/ui`;
 
+/** Returns the address of the API as this browser reaches it. */
+export const apiBase = (): string => `${location.origin}${ROOT_PATH}/api/v1`;
+
 /** An answer that is none of 2xx. */
 export class Refusal extends Error {
   readonly status: number;
@@ -33,6 +36,7 @@ export function isUnknown(error: unknown): boolean {
 interface Call {
   method?: 'GET' | 'POST';
   body?: unknown;
+  headers?: Record<string, string>;
   signal?: AbortSignal;
 }
 
@@ -40,18 +44,39 @@ interface Call {
  * Calls a path below `/api/v1`. Returns the body of the answer.
  * Throws `Refusal`, and what fetch throws when no answer comes.
  */
-export async function callApi<Answer>(path: string, { method = 'GET', body, signal }: Call = {}): Promise<Answer> {
+export async function callApi<Answer>(
+  path: string,
+  { method = 'GET', body, headers, signal }: Call = {},
+): Promise<Answer> {
   const answer = await fetch(`${ROOT_PATH}/api/v1${path}`, {
     method,
     credentials: 'same-origin',
-    ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(signal === undefined ? {} : { signal }),
   });
   noteVersion(answer.headers.get('muster-version'));
+  noteTime(answer.headers.get('date'));
   const text = await answer.text();
   const parsed: unknown = text === '' ? undefined : JSON.parse(text);
   if (!answer.ok) throw new Refusal(answer.status, (parsed ?? {}) as object, answer.headers.get('x-request-id'));
   return parsed as Answer;
+}
+
+/** How far the server's clock is ahead of this one, ms. Answers say it to a second. */
+let ahead = 0;
+
+function noteTime(date: string | null): void {
+  const time = Date.parse(date ?? '');
+  if (!Number.isNaN(time)) ahead = Math.abs(time - Date.now()) < 2_000 ? 0 : time - Date.now();
+}
+
+/** Returns the time by the server's clock, ms since 1970: ages are of its times. */
+export const serverNow = (): number => Date.now() + ahead;
+
+/** Returns the path of a record: its name is one segment, whatever is in it. */
+export function recordPath(kind: string, name: string): string {
+  return `/${kind}/${encodeURIComponent(name)}`;
 }
 
 /** So long all answers must have had another version, ms: two servers of which one is newer do not count. */

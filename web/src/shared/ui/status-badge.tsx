@@ -1,6 +1,7 @@
 /** A status: colour, icon and word. */
 const ICONS = {
   configured: '✓',
+  complete: '✓',
   pending: '◷',
   running: '▶',
   failed: '✗',

@@ -1,0 +1,122 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import type { SessionDetail } from '../../../domain/sessions/detail-schema.ts';
+import { useMe } from '../access/me.ts';
+import { apiBase, callApi, recordPath } from '../shared/api-call.ts';
+import { useConnection } from '../shared/live/use-live.ts';
+import { actingRefusal } from '../shared/may.ts';
+import { Action, type ActionRequest } from '../shared/ui/action.tsx';
+import { curlCommand, shellWord } from '../shared/ui/copy-command.tsx';
+import { shownText } from '../shared/ui/shown-text.ts';
+import type { HostsAnswer } from './session-hosts.tsx';
+import { SessionLink } from './session-link.tsx';
+
+/** Names that an effect tells at most. */
+const NAMED = 20;
+
+/** What can be done with a session. */
+export function SessionActions({ session }: { session: SessionDetail }) {
+  const { data: me } = useMe();
+  const { state } = useConnection();
+  const client = useQueryClient();
+  const { name, phase, hosts } = session;
+  const may = actingRefusal(me, state);
+  const isOver = session.status.session.status === 'complete';
+  const isHeld = phase === 'hold';
+  const path = recordPath('sessions', name);
+
+  const send = async (command: string, body: object, { reason, key }: ActionRequest) => {
+    const headers = {
+      'idempotency-key': key,
+      ...(reason === '' ? {} : { 'muster-reason': encodeURIComponent(reason) }),
+    };
+    const answer = await callApi<SessionDetail>(`${path}/${command}`, { method: 'POST', body, headers });
+    await client.invalidateQueries({ queryKey: ['session', name] });
+    await client.invalidateQueries({ queryKey: ['sessions'] });
+    return answer;
+  };
+  const curl = (command: string, body: object) => curlCommand('POST', `${apiBase()}${path}/${command}`, body);
+  const retry = (which: 'all' | 'failed') => ({
+    send: async (request: ActionRequest) => {
+      const made = await send('retry', { hosts: which }, request);
+      return made.id === session.id ? (
+        <>The session goes on with attempt {made.attempt}.</>
+      ) : (
+        <>
+          Session <SessionLink id={made.id} name={made.name} /> was made.
+        </>
+      );
+    },
+    cli: () => `./muster session retry ${shellWord(name)} --hosts ${which}`,
+    curl: () => curl('retry', { hosts: which }),
+  });
+  const notOver = isOver || isHeld ? null : 'The session has not ended';
+  const failed = hosts.failed + hosts.incomplete + hosts.not_reached;
+  return (
+    <div className="buttons">
+      <Action
+        name="Cancel"
+        refusal={may ?? (isOver ? 'The session has ended' : null)}
+        effect={() => (
+          <p>
+            1 session: {shownText(name)}. What its playbooks do now is ended; what they did stays. There is no dry run
+            of this.
+          </p>
+        )}
+        send={async (request) => {
+          await send('cancel', request.reason === '' ? {} : { reason: request.reason }, request);
+          return <>The session is asked to end.</>;
+        }}
+        cli={(reason) =>
+          `./muster session cancel ${shellWord(name)}${reason === '' ? '' : ` --reason ${shellWord(reason)}`}`
+        }
+        curl={(reason) => curl('cancel', reason === '' ? {} : { reason })}
+      />
+      <Action
+        name="Retry failed hosts"
+        refusal={may ?? notOver ?? (failed === 0 ? 'No host failed' : null)}
+        effect={() => <FailedHosts session={session} count={failed} />}
+        {...retry('failed')}
+      />
+      <Action
+        name="Retry all hosts"
+        refusal={may ?? notOver}
+        effect={() => (
+          <p>
+            1 session: {shownText(name)}, on all of its hosts, from the first layer that did not end well. There is no
+            dry run of this.
+          </p>
+        )}
+        {...retry('all')}
+      />
+      {isHeld && (
+        <Action
+          name="Finish debug"
+          refusal={may}
+          effect={() => <p>1 session: {shownText(name)}. Its hold ends, and its workspace goes.</p>}
+          send={async (request) => {
+            await send('finish-debug', {}, request);
+            return <>The hold ends.</>;
+          }}
+          cli={() => `./muster session finish-debug ${shellWord(name)}`}
+          curl={() => curl('finish-debug', {})}
+        />
+      )}
+    </div>
+  );
+}
+
+/** Hosts that did not succeed: their number, and up to 20 of their names. */
+function FailedHosts({ session: { name }, count }: { session: SessionDetail; count: number }) {
+  const read = useQuery({
+    queryKey: ['session', name, 'failed-hosts'],
+    queryFn: ({ signal }) =>
+      callApi<HostsAnswer>(`${recordPath('sessions', name)}/hosts?order=result&limit=${NAMED}`, { signal }),
+  });
+  const names = (read.data?.hosts ?? []).filter(({ result }) => result !== 'applied').map(({ host }) => host);
+  return (
+    <p aria-busy={read.isPending || undefined}>
+      {count} {count === 1 ? 'host' : 'hosts'}: {shownText(names.join(', '))}
+      {count > names.length && !read.isPending && ', and others'}. There is no dry run of this.
+    </p>
+  );
+}
