@@ -72,6 +72,12 @@ export const SUITES: Suite[] = [
     group: 'types',
     run: (options) => check(module('typescript/bin/tsc'), ['--noEmit', '-p', 'web'], options),
   },
+  {
+    name: 'types-worker',
+    title: 'TypeScript of the web UI’s worker',
+    group: 'types',
+    run: (options) => check(module('typescript/bin/tsc'), ['--noEmit', '-p', 'web/tsconfig.worker.json'], options),
+  },
   level('domain', 'rules and architecture'),
   { ...level('activity', 'drivers and activities'), beside: true },
   level('workflow', 'workflows on a real test server'),

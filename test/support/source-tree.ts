@@ -35,7 +35,8 @@ function sourcesIn(folder: string): string[] {
 /** The file that an import means, relative to the checkout; null for a package or a module of Node's. */
 export function importedPath(importer: string, specifier: string): string | null {
   if (!specifier.startsWith('.')) return null;
-  return posix.normalize(posix.join(posix.dirname(importer), specifier));
+  // Vite is told after a question mark how to bundle a file.
+  return posix.normalize(posix.join(posix.dirname(importer), specifier.replace(/\?.*$/, '')));
 }
 
 /** Name of the package that is imported (`@a/b/lib/c.js` -> `@a/b`). */

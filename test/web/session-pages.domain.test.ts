@@ -1,0 +1,121 @@
+/** What the pages of sessions make of URLs and records. */
+import { describe, expect, test } from '@jest/globals';
+import { readListSearch, readSessionSearch } from '../../web/src/sessions/search.ts';
+import { stepsOf } from '../../web/src/sessions/steps.ts';
+import { actingRefusal } from '../../web/src/shared/may.ts';
+
+const ID = '11111111-2222-4333-8444-555555555555';
+
+describe('the URL of the list', () => {
+  test.each<[Record<string, unknown>, object]>([
+    [{}, {}],
+    [
+      { status: 'running', name_contains: 'night' },
+      { status: 'running', name_contains: 'night' },
+    ],
+    [{ status: 'walking' }, { dropped: ['status'] }],
+    [
+      { name_contains: 5, after_id: 17 },
+      { name_contains: '5', after_id: '17' },
+    ],
+    [{ name_contains: { a: 1 }, after_id: 'x' }, { dropped: ['name_contains', 'after_id'] }],
+    [{ other: 1 }, {}],
+  ])('%j says %j', (given, read) => expect(readListSearch(given)).toEqual(read));
+});
+
+describe('the URL of a session', () => {
+  test.each<[Record<string, unknown>, object]>([
+    [
+      { id: ID, tab: 'log' },
+      { id: ID, tab: 'log' },
+    ],
+    [{ id: 'x', tab: 'y' }, { dropped: ['id', 'tab'] }],
+    [{ id: [ID] }, { dropped: ['id'] }],
+  ])('%j says %j', (given, read) => expect(readSessionSearch(given)).toEqual(read));
+});
+
+describe('the steps of a session', () => {
+  const at = (minute: number) => `2026-11-21T10:${String(minute).padStart(2, '0')}:00.000Z`;
+  const session = (more: object = {}, status: 'pending' | 'running' | 'complete' = 'running', message = 'why') => ({
+    status: { session: { status, message } },
+    phase: 'queued',
+    created_at: at(0),
+    admitted_at: null,
+    updated_at: at(5),
+    ended_at: null,
+    attempts: [],
+    images: [],
+    snapshot: {
+      layers: [
+        { index: 0, playbook: 'a.yml' },
+        { index: 1, playbook: 'b.yml' },
+      ],
+    },
+    ...more,
+  });
+  const run = (layer: number, more: object = {}) => ({
+    ...{ run_id: 'r', layer, attempt: 1, state: 'running' as const, exit_code: null, error: null },
+    ...{ created_at: at(2), started_at: at(3), ended_at: null },
+    ...more,
+  });
+  const told = (given: Parameters<typeof stepsOf>[0]) =>
+    stepsOf(given).map(({ name, state, reason }) => `${name}: ${state}${reason === '' ? '' : `, ${reason}`}`);
+
+  test('that waits', () => {
+    expect(told(session({}, 'pending'))).toEqual([
+      'admission: now, why',
+      'clone: to come',
+      'inventory: to come',
+      'layer 1/2 a.yml: to come',
+      'layer 2/2 b.yml: to come',
+      'teardown: to come',
+    ]);
+  });
+
+  test('that runs its second layer', () => {
+    const attempts = [run(0, { exit_code: 0, ended_at: at(4), state: 'ended' }), run(1)];
+    expect(told(session({ phase: 'layer', admitted_at: at(1), attempts }))).toEqual([
+      'admission: done',
+      'clone: done',
+      'inventory: done',
+      'layer 1/2 a.yml: done',
+      'layer 2/2 b.yml: now, why',
+      'teardown: to come',
+    ]);
+  });
+
+  test('that failed in its first', () => {
+    const attempts = [run(0, { exit_code: 2, ended_at: at(4), state: 'ended' })];
+    const steps = told(session({ phase: 'done', ended_at: at(6), attempts }, 'complete'));
+    expect(steps.slice(3)).toEqual([
+      'layer 1/2 a.yml: failed, exit status 2',
+      'layer 2/2 b.yml: to come, it did not run',
+      'teardown: done',
+    ]);
+  });
+
+  test('that is held, waits for leases, or works on images', () => {
+    expect(told(session({ phase: 'hold' }))).toContain('hold: now, why');
+    expect(told(session({ phase: 'lease' }))).toContain('leases: now, why');
+    expect(told(session({ phase: 'images' }))).toContain('images: now, why');
+    expect(told(session({ phase: 'clone' })).join()).not.toMatch(/hold|leases|images/);
+  });
+
+  test('says when', () => {
+    const attempts = [run(0, { exit_code: 0, ended_at: at(4), state: 'ended' })];
+    const steps = stepsOf(session({ phase: 'done', admitted_at: at(1), ended_at: at(6), attempts }, 'complete'));
+    expect(steps.map((step) => step.at)).toEqual([at(1), null, null, at(4), null, at(6)]);
+  });
+});
+
+describe('acting', () => {
+  test.each([
+    [undefined, 'live', 'Muster does not say yet who you are'],
+    [{ role: 'reader' }, 'live', 'Your role reader may not do this: it needs operator'],
+    [{ role: 'operator' }, 'live', null],
+    [{ role: 'admin' }, 'reconnecting', null],
+    [{ role: 'admin' }, 'stale', 'What you see is old: wait until the page is live again'],
+  ] as const)('as %j on a page that is %s: %j', (me, state, refusal) => {
+    expect(actingRefusal(me, state)).toBe(refusal);
+  });
+});
