@@ -1,5 +1,8 @@
 /** A real browser for the tests of the web UI, which takes note of everything that must not happen. */
 import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from '@jest/globals';
 import axe from 'axe-core';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
@@ -35,6 +38,7 @@ export interface WatchedPage {
 /** Opens a page with a profile of its own. */
 export async function openPage(browser: Browser, origin: string): Promise<WatchedPage> {
   const context = await browser.newContext({ baseURL: origin });
+  await context.tracing.start({ snapshots: true, screenshots: true });
   const page = await context.newPage();
   const faults: string[] = [];
   page.on('console', (message) => {
@@ -61,4 +65,33 @@ export async function accessibilityFaults(page: Page): Promise<string[]> {
     found.push(...results.map((text) => `${colorScheme}: ${text}`));
   }
   return found;
+}
+
+/** Where the trace of a test that failed is kept: `npx playwright-core show-trace FILE` shows it. */
+const TRACES = join(import.meta.dirname, '..', '..', '.muster', 'traces');
+
+/** Returns what declares a test whose page leaves a trace when it fails, also when only its faults do. */
+export function tracedTest(seen: () => WatchedPage) {
+  return (name: string, body: () => Promise<void>, withinMs?: number): void =>
+    test(
+      name,
+      async () => {
+        try {
+          await body();
+          const { faults } = seen();
+          if (faults.length > 0) throw new Error(faults.join('\n'));
+        } catch (error) {
+          await mkdir(TRACES, { recursive: true });
+          const path = join(TRACES, `${name.replace(/[^a-z0-9]+/gi, '-').slice(0, 80)}.zip`);
+          const kept = await seen()
+            .context.tracing.stop({ path })
+            .then(
+              () => `trace: ${path}`,
+              (failure: Error) => `no trace: ${failure.message}`,
+            );
+          throw new Error(`${error instanceof Error ? error.message : error}\n${kept}`, { cause: error });
+        }
+      },
+      withinMs,
+    );
 }

@@ -1,0 +1,221 @@
+/** Sessions in a browser, live: a real stack, real playbooks. */
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import {
+  accessibilityFaults,
+  browserMissing,
+  openPage,
+  startBrowser,
+  tracedTest,
+  type WatchedPage,
+} from '../support/browser.ts';
+import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts';
+import { eventually } from '../support/eventually.ts';
+import { describeNeeding } from '../support/requirement.ts';
+import { type MusterStack, stackMissing, startMusterStack } from '../support/stack/muster-stack.ts';
+
+/** Goes on as soon as a file is there, so that a test decides when. */
+const waiting = (gate: string) => `- hosts: all
+  gather_facts: false
+  tasks:
+    - name: Say what is hostile
+      ansible.builtin.debug:
+        msg: "<img src=x onerror=alert(1)> seen"
+    - name: Wait for the gate
+      ansible.builtin.wait_for:
+        path: ${gate}
+        timeout: 120
+        sleep: 1
+`;
+const FAILING = `- hosts: all
+  gather_facts: false
+  tasks:
+    - name: Fail on one
+      ansible.builtin.fail:
+        msg: the disk is full
+      when: inventory_hostname == 'n2'
+`;
+
+describeNeeding(browserMissing() ?? stackMissing(), 'sessions in the web UI', () => {
+  let stack: MusterStack;
+  let browser: Browser;
+  let seen: WatchedPage;
+  let gate: string;
+
+  beforeAll(async () => {
+    [stack, browser] = await Promise.all([startMusterStack({}, 'shared', 'built'), startBrowser()]);
+    gate = join(stack.dataDir, 'gate');
+    const repository = await stack.repository('site');
+    await repository.commit({ 'wait.yml': waiting(gate), 'fail.yml': FAILING });
+    await stack.configure('waiting', repository.url, ['wait.yml'], ['n1']);
+    await stack.configure('failing', repository.url, ['fail.yml'], ['n1', 'n2']);
+  }, 180_000);
+  afterAll(async () => {
+    await browser?.close();
+    await stack?.remove();
+  });
+  beforeEach(async () => {
+    seen = await openPage(browser, stack.url);
+  });
+  afterEach(() => seen.context.close());
+  const test = tracedTest(() => seen);
+  const connection = (page = seen.page) => page.getByRole('status', { name: 'Connection' });
+  const live = (page = seen.page) => connection(page).getByText('Live').waitFor();
+
+  describe('a session that runs', () => {
+    test('is found in the list, and is followed to its end', async () => {
+      const { page } = seen;
+      await page.goto('/ui/');
+      await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Sessions' }).click();
+      await page.getByRole('heading', { level: 1, name: 'Sessions' }).waitFor();
+      await live();
+      await stack.create('followed', 'waiting');
+      const row = page.getByRole('table', { name: 'Sessions' }).getByRole('row').filter({ hasText: 'followed' });
+      await row.getByText('running').waitFor();
+      expect(await accessibilityFaults(page)).toEqual([]);
+      await row.getByRole('link', { name: 'followed' }).click();
+      await page.getByRole('heading', { level: 1, name: 'Session followed' }).waitFor();
+      await page
+        .getByRole('region', { name: 'Steps' })
+        .getByText(/layer 1\/1 wait\.yml: now/)
+        .waitFor();
+      await page.getByRole('tab', { name: 'Log' }).click();
+      const output = page.getByRole('log', { name: 'Output' });
+      await output.getByText('<img src=x onerror=alert(1)> seen').waitFor();
+      expect(page.url()).toMatch(/\/ui\/sessions\/followed\?id=[0-9a-f-]{36}&tab=log$/);
+      expect(await accessibilityFaults(page)).toEqual([]);
+      await writeFile(gate, '');
+      await output.getByText('PLAY RECAP').waitFor();
+      await page.getByRole('tab', { name: 'Hosts' }).click();
+      await page
+        .getByRole('table', { name: 'Hosts' })
+        .getByRole('row')
+        .filter({ hasText: 'n1' })
+        .getByText('applied', { exact: true })
+        .waitFor();
+      await page.getByRole('button', { name: 'Cancel' }).waitFor();
+      expect(await page.getByRole('button', { name: 'Cancel' }).isDisabled()).toBe(true);
+      await page.getByText('The session has ended').waitFor();
+    }, 90_000);
+
+    test('is cancelled with its effect shown and a reason', async () => {
+      const { page } = seen;
+      await rm(gate, { force: true });
+      await stack.create('unwanted', 'waiting');
+      await page.goto('/ui/sessions/unwanted');
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Cancel' });
+      expect(await dialog.getByRole('group', { name: 'Effect' }).textContent()).toMatch(/^1 session: unwanted/);
+      expect(await accessibilityFaults(page)).toEqual([]);
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      await dialog.getByLabel('Reason').fill('maintenance begins');
+      await dialog.getByRole('button', { name: 'Confirm' }).click();
+      await dialog.getByRole('status', { name: 'Result' }).waitFor();
+      await dialog.getByRole('button', { name: 'Close' }).click();
+      const { cancel } = await stack.untilComplete('unwanted');
+      expect(cancel).toMatchObject({ reason: 'maintenance begins' });
+      await page.getByText('maintenance begins').first().waitFor();
+    }, 90_000);
+  });
+
+  test('failed hosts are retried, and the page leads to the new session', async () => {
+    const { page } = seen;
+    await stack.create('half', 'failing');
+    await stack.untilComplete('half');
+    await page.goto('/ui/sessions/half');
+    await page
+      .getByText(/the disk is full/)
+      .first()
+      .waitFor();
+    await page.getByRole('button', { name: 'Retry failed hosts' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Retry failed hosts' });
+    await dialog.getByText('1 host: n2').waitFor();
+    await dialog.getByRole('button', { name: 'Confirm' }).click();
+    await dialog.getByRole('status', { name: 'Result' }).getByRole('link').click();
+    await page.getByText('Retry of').waitFor();
+    await page.getByRole('link', { name: 'half', exact: true }).waitFor();
+  }, 90_000);
+
+  test('a session that was deleted is gone, and one that has its name is another', async () => {
+    const { page } = seen;
+    await stack.create('twice', 'failing');
+    const { id } = await stack.untilComplete('twice');
+    await page.goto(`/ui/sessions/twice?id=${id}`);
+    await live();
+    expect((await stack.call('DELETE', '/v3/sessions/twice')).status).toBe(204);
+    await page.getByText('There is no session twice').waitFor();
+    await stack.create('twice', 'failing');
+    await page.reload();
+    await page.getByText('This session was replaced').waitFor();
+    const other = (await stack.session('twice')).id;
+    await page.getByRole('main').getByRole('link', { name: 'Session twice' }).click();
+    await page.waitForURL(`**/ui/sessions/twice?id=${other}`);
+    await page.getByRole('region', { name: 'Steps' }).waitFor();
+  }, 90_000);
+
+  test('a value in the address that the page does not know is dropped with a notice', async () => {
+    const { page } = seen;
+    await page.goto('/ui/sessions?status=walking');
+    expect(await page.getByRole('status', { name: 'Notice' }).textContent()).toContain('status is left out');
+    await page.getByRole('combobox', { name: 'Status' }).selectOption('complete');
+    await page.waitForURL('**/ui/sessions?status=complete');
+    await page.getByRole('searchbox', { name: 'Filter' }).fill('no such');
+    await page.keyboard.press('Enter');
+    await page.getByText('No session matches the filter.').waitFor();
+  });
+
+  describe('a connection that', () => {
+    let proxy: CutProxy;
+    beforeEach(async () => {
+      proxy = await startCutProxy(stack.url);
+    });
+    afterEach(() => proxy.close());
+
+    test('eight tabs have: one stream for all, which are live', async () => {
+      await throughProxy();
+      const tabs = [seen.page];
+      while (tabs.length < 8) tabs.push(await seen.context.newPage());
+      for (const tab of tabs) {
+        await tab.goto('/ui/sessions');
+        await live(tab);
+      }
+      expect(proxy.openStreams()).toBe(1);
+      await stack.create('for-all', 'failing');
+      for (const tab of tabs) {
+        await tab.bringToFront();
+        await tab.getByRole('link', { name: 'for-all' }).waitFor();
+      }
+      expect(proxy.openStreams()).toBe(1);
+    }, 90_000);
+
+    for (const how of ['cut', 'stall'] as const) {
+      test(`meets a ${how} makes the page stale within 16 s, and true 10 s after the return`, async () => {
+        await throughProxy();
+        const { page } = seen;
+        await page.goto('/ui/sessions');
+        await live();
+        proxy[how]();
+        await page.getByRole('alert').filter({ hasText: 'old' }).waitFor({ timeout: 16_500 });
+        expect(await connection().textContent()).toBe('Stale');
+        const name = `while-${how}`;
+        await stack.create(name, 'failing');
+        proxy.restore();
+        await page.getByRole('link', { name }).waitFor({ timeout: 10_000 });
+        await live();
+        await eventually('the banner is gone', async () => (await page.getByRole('alert').count()) === 0, 2_000);
+        // The browser's own words about requests that did not come through.
+        seen.faults = seen.faults.filter((fault) => !fault.includes('Failed to load resource'));
+      }, 60_000);
+    }
+
+    /** The page comes by the proxy. */
+    async function throughProxy(): Promise<void> {
+      await seen.context.close();
+      seen = await openPage(browser, proxy.url);
+    }
+  });
+});
