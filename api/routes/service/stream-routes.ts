@@ -3,7 +3,7 @@ import { musterError } from '../../../domain/errors.ts';
 import { MAX_TOPICS, StreamTopicsBodySchema, StreamTopicsSchema } from '../../../domain/service/stream-schema.ts';
 import { topicNames } from '../../../domain/service/topics.ts';
 import type { ApiServer } from '../../server/api-server.ts';
-import { LIVE } from '../../server/streaming/accept.ts';
+import { JSON_OR_LIVE, LIVE, preferredType } from '../../server/streaming/accept.ts';
 import { sendEventStream } from '../../server/streaming/event-stream.ts';
 import type { OpenTopic } from '../../server/streaming/topic-watches.ts';
 import { createTopicBook } from '../../server/streaming/topics.ts';
@@ -27,9 +27,9 @@ export async function streamRoutes(
     {
       schema: {
         tags,
-        summary: 'What changes, live, by topics',
+        summary: 'What changes, live, by topics; as JSON which topics there are',
         description:
-          'Messages: `hello` with the id of the stream, `changed` with `topic`, `key` and `revision`, `resync` when all has to be read again. A comment comes every 5 s.',
+          'With `Accept: text/event-stream` live. Messages: `hello` with the id of the stream, `changed` with `topic`, `key` and `revision`, `resync` when all has to be read again. A comment comes every 5 s.',
         querystring: z.object({
           topics: z
             .string()
@@ -44,8 +44,8 @@ export async function streamRoutes(
               'Id of the last message of the stream before: what changed since is told. `Last-Event-ID` does the same.',
             ),
         }),
-        produces: [LIVE],
-        response: { 200: z.string().describe('Server-sent events.') },
+        produces: JSON_OR_LIVE,
+        response: { 200: StreamTopicsSchema },
       },
       config: { access: 'reader', class: 'free' },
     },
@@ -54,8 +54,9 @@ export async function streamRoutes(
       if (names.length > MAX_TOPICS) {
         throw musterError('bad_request', `topics: ${names.length} are more than ${MAX_TOPICS}`, 'topics');
       }
-      // The headers alone: there is no stream to leave.
-      if (request.method !== 'GET') return reply.type(LIVE).send('');
+      if (request.method !== 'GET' || preferredType(request.headers.accept, JSON_OR_LIVE) !== LIVE) {
+        return book.describe(names);
+      }
       const header = request.headers['last-event-id'];
       const after = request.query.last_event_id ?? (typeof header === 'string' ? header : null);
       const reader = book.open(request.actor, names, after);

@@ -34,6 +34,8 @@ export interface TopicWatches {
   readonly process: string;
   /** Changes so far. */
   count(): number;
+  /** Returns whether there is such a topic. */
+  has(name: string): boolean;
   /** Returns the watch of a topic, begun now if need be; null where there is no such topic. */
   watch(name: string): Watch | null;
   /** Returns what is known of a topic that was looked at; undefined for another. */
@@ -59,6 +61,10 @@ export function watchTopics({ sources, log, lingerMs = LINGER_MS }: TopicWatchOp
   const watches = new Map<string, Watch>();
   let count = 0;
 
+  const sourceOf = (name: string): TopicSource | null => {
+    const { word, key } = topicOf(name);
+    return (Object.hasOwn(sources, word) ? sources[word]?.(key) : null) ?? null;
+  };
   const look = async (name: string, watch: Watch, source: TopicSource) => {
     const revision = await source.read();
     if (revision === watch.revision) return;
@@ -97,12 +103,12 @@ export function watchTopics({ sources, log, lingerMs = LINGER_MS }: TopicWatchOp
   return {
     process: randomBytes(8).toString('hex'),
     count: () => count,
+    has: (name) => sourceOf(name) !== null,
     watch: (name) => {
       const running = watches.get(name);
       if (running !== undefined) return running;
-      const { word, key } = topicOf(name);
-      const source = Object.hasOwn(sources, word) ? sources[word]?.(key) : null;
-      if (!source) return null;
+      const source = sourceOf(name);
+      if (source === null) return null;
       const stop = new AbortController();
       const watch: Watch = { since: 0, changed: 0, revision: null, readers: new Set(), idleSince: null, stop };
       watches.set(name, watch);

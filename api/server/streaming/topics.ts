@@ -14,6 +14,8 @@ export interface TopicReader {
 }
 
 export interface TopicBook {
+  /** Returns which of the topics there are. */
+  describe(names: readonly string[]): StreamTopics;
   /**
    * Begins a stream.
    * @param owner who reads
@@ -33,6 +35,10 @@ export function createTopicBook(options: TopicWatchOptions & { heartbeatMs?: num
   const watches = watchTopics(options);
   const open = new Map<string, { owner: string | null; reader: TopicReader }>();
   return {
+    describe: (names) => ({
+      topics: names.filter((name) => watches.has(name)),
+      left_out: names.filter((name) => !watches.has(name)),
+    }),
     open: (owner, names, after) => {
       const id = randomBytes(16).toString('hex');
       const reader = openReader(watches, id, options.heartbeatMs ?? HEARTBEAT_MS, () => open.delete(id));
