@@ -12,6 +12,4 @@ export async function answerSignIn(expectAnswer: Expect, tokens: { reader: strin
   await expectAnswer(204, 'POST', '/api/v1/sign-out');
   await expectAnswer(200, 'GET', '/api/v1/me');
   await expectAnswer(200, 'GET', '/api/v1/fleet');
-  await expectAnswer(200, 'GET', '/api/v1/stream?topics=sessions');
-  await expectAnswer(404, 'POST', '/api/v1/stream/none/topics', { topics: [] });
 }

@@ -9,6 +9,7 @@ import { answerStops } from '../fleet/answers.ts';
 import { PUBLIC_KEY, smallTar } from '../images/fixtures.ts';
 import { answerOperators } from '../operator/hands/answers.ts';
 import { answerModel, answerPlans } from '../propagation/routes/answers.ts';
+import { answerStreams } from '../service/answers.ts';
 import { addOutput, addRun, endSession, sessionId, setSession } from '../sessions/session-fixtures.ts';
 import { type AnswerCheck, createAnswerCheck } from '../support/fakes/answer-check.ts';
 import { type ApiDocument, servedDocument } from '../support/openapi-files.ts';
@@ -455,6 +456,7 @@ test('runs', async () => {
 test('the model of propagation', () => answerModel(expectAnswer, api.deps.db));
 
 test('sign-in, who asks, and the fleet', () => answerSignIn(expectAnswer, api.tokens));
+test('streams of topics', () => answerStreams(expectAnswer, api));
 
 test('many sessions, and everything at once', () => answerStops(expectAnswer));
 

@@ -1,6 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import type { Fleet } from '../../../domain/fleet/schema.ts';
+import type { SessionItem } from '../../../domain/sessions/detail-schema.ts';
 import { callApi } from '../shared/api-call.ts';
+import { useLive } from '../shared/live/use-live.ts';
 import { Failure } from '../shared/ui/failure.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
 import { StatusBadge, type StatusWord } from '../shared/ui/status-badge.tsx';
@@ -21,6 +24,7 @@ export function FleetPage() {
       <h1>Fleet</h1>
       {fleet.isError && <Failure error={fleet.error} retry={() => void fleet.refetch()} />}
       {fleet.data && <Counts fleet={fleet.data} />}
+      <Running />
     </main>
   );
 }
@@ -70,5 +74,42 @@ function Counts({ fleet }: { fleet: Fleet }) {
         </p>
       )}
     </>
+  );
+}
+
+const RUNNING = ['sessions', 'running'];
+const RUNNING_PATH = '/sessions?status=running&order=newest&limit=5';
+
+/** Up to five sessions that run now, the newest first. */
+function Running() {
+  const read = useQuery({
+    queryKey: RUNNING,
+    queryFn: ({ signal }) => callApi<{ sessions: SessionItem[] }>(RUNNING_PATH, { signal }),
+  });
+  useLive('sessions', RUNNING);
+  if (read.isError) return <Failure error={read.error} retry={() => void read.refetch()} />;
+  if (read.data === undefined) return null;
+  if (read.data.sessions.length === 0) return <p>No session runs now.</p>;
+  return (
+    <table aria-label="Running" className="wide">
+      <thead>
+        <tr>
+          <th scope="col">Session</th>
+          <th scope="col">Reason</th>
+        </tr>
+      </thead>
+      <tbody>
+        {read.data.sessions.map(({ id, name, status: { session } }) => (
+          <tr key={id}>
+            <th scope="row">
+              <Link to="/sessions/$name" params={{ name }} search={{ id }}>
+                {shownText(name)}
+              </Link>
+            </th>
+            <td>{shownText(session.message)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }
