@@ -14,11 +14,13 @@ export interface StreamTopic {
   leave(): void;
 }
 
-/** Joined in place of a stream's id: changes whenever any stream does. */
-export const ANY_STREAM = '*';
+/** No stream's id: the entry that changes whenever any stream does. */
+const ANY_STREAM = '*';
 
 export interface StreamFeed {
   join(streamId: string): StreamTopic;
+  /** Returns what changes whenever any stream does. */
+  joinAny(): StreamTopic;
   /** Wakes every reader a last time and closes the connection; later changes are not heard. */
   close(): Promise<void>;
 }
@@ -74,26 +76,29 @@ export function openStreamFeed(options: StreamFeedOptions): StreamFeed {
       ...(reconnectMs === undefined ? {} : { reconnectMs }),
     });
 
+  const join = (streamId: string): StreamTopic => {
+    if (!closed) listener ??= listen();
+    const entry = entries.get(streamId) ?? { readers: 0, version: 0, waiting: new Set() };
+    entry.readers += 1;
+    entries.set(streamId, entry);
+    let left = false;
+    return {
+      get version() {
+        return entry.version;
+      },
+      changed: (version, milliseconds, signal) => waitForChange(entry, version, milliseconds, signal),
+      leave: () => {
+        if (left) return;
+        left = true;
+        entry.readers -= 1;
+        if (entry.readers === 0 && entries.get(streamId) === entry) entries.delete(streamId);
+      },
+    };
+  };
+
   return {
-    join: (streamId) => {
-      if (!closed) listener ??= listen();
-      const entry = entries.get(streamId) ?? { readers: 0, version: 0, waiting: new Set() };
-      entry.readers += 1;
-      entries.set(streamId, entry);
-      let left = false;
-      return {
-        get version() {
-          return entry.version;
-        },
-        changed: (version, milliseconds, signal) => waitForChange(entry, version, milliseconds, signal),
-        leave: () => {
-          if (left) return;
-          left = true;
-          entry.readers -= 1;
-          if (entry.readers === 0 && entries.get(streamId) === entry) entries.delete(streamId);
-        },
-      };
-    },
+    join,
+    joinAny: () => join(ANY_STREAM),
     close: async () => {
       closed = true;
       clearInterval(safety);

@@ -1,8 +1,8 @@
 /** What the pages of sessions make of URLs and records. */
 import { describe, expect, test } from '@jest/globals';
+import { actingRefusal } from '../../web/src/access/may.ts';
 import { readListSearch, readSessionSearch } from '../../web/src/sessions/search.ts';
 import { stepsOf } from '../../web/src/sessions/steps.ts';
-import { actingRefusal } from '../../web/src/shared/may.ts';
 
 const ID = '11111111-2222-4333-8444-555555555555';
 

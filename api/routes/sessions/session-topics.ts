@@ -1,5 +1,4 @@
 import { isWrittenUuid } from '../../../domain/text/uuid.ts';
-import { ANY_STREAM } from '../../../store/runs/stream-feed.ts';
 import { readSessionRevision, readSessionsRevision } from '../../../store/sessions/revisions.ts';
 import type { OpenTopic } from '../../server/streaming/topic-watches.ts';
 import type { SessionApi } from './dependencies.ts';
@@ -13,9 +12,7 @@ const LIST_GAP_MS = 1_000;
 export function sessionTopics({ db, streams }: SessionApi): Record<string, OpenTopic> {
   return {
     sessions: (key) =>
-      key === null
-        ? { join: () => streams.join(ANY_STREAM), read: () => readSessionsRevision(db), gapMs: LIST_GAP_MS }
-        : null,
+      key === null ? { join: () => streams.joinAny(), read: () => readSessionsRevision(db), gapMs: LIST_GAP_MS } : null,
     session: (key) =>
       key !== null && isWrittenUuid(key)
         ? { join: () => streams.join(key), read: () => readSessionRevision(db, key), gapMs: GAP_MS }

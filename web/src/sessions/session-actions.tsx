@@ -1,9 +1,9 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { SessionDetail } from '../../../domain/sessions/detail-schema.ts';
+import { actingRefusal } from '../access/may.ts';
 import { useMe } from '../access/me.ts';
 import { apiBase, callApi, recordPath } from '../shared/api-call.ts';
 import { useConnection } from '../shared/live/use-live.ts';
-import { actingRefusal } from '../shared/may.ts';
 import { Action, type ActionRequest } from '../shared/ui/action.tsx';
 import { curlCommand, shellWord } from '../shared/ui/copy-command.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';

@@ -1,5 +1,5 @@
 import type { Me } from '../../../domain/access/schema.ts';
-import type { ConnectionState } from './live/protocol.ts';
+import type { ConnectionState } from '../shared/live/protocol.ts';
 
 /** Returns why a user may not act now; null: nothing is in the way. Every role but reader and node may run sessions. */
 export function actingRefusal(me: Pick<Me, 'role'> | undefined, state: ConnectionState): string | null {
