@@ -2,7 +2,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from '@jest/globals';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import {
   accessibilityFaults,
   browserMissing,
@@ -192,24 +192,33 @@ describeNeeding(browserMissing() ?? stackMissing(), 'sessions in the web UI', ()
       expect(proxy.openStreams()).toBe(1);
     }, 90_000);
 
-    for (const how of ['cut', 'stall'] as const) {
-      test(`meets a ${how} makes the page stale within 16 s, and true 10 s after the return`, async () => {
-        await throughProxy();
-        const { page } = seen;
-        await page.goto('/ui/sessions');
-        await live();
-        proxy[how]();
-        await page.getByRole('alert').filter({ hasText: 'old' }).waitFor({ timeout: 16_500 });
-        expect(await connection().textContent()).toBe('Stale');
-        const name = `while-${how}`;
-        await stack.create(name, 'failing');
-        proxy.restore();
-        await page.getByRole('link', { name }).waitFor({ timeout: 10_000 });
-        await live();
-        await eventually('the banner is gone', async () => (await page.getByRole('alert').count()) === 0, 2_000);
-        // The browser's own words about requests that did not come through.
-        seen.faults = seen.faults.filter((fault) => !fault.includes('Failed to load resource'));
-      }, 60_000);
+    test('is cut, or held, makes the page stale within 16 s, and true 10 s after the return', async () => {
+      await throughProxy();
+      const held = await startCutProxy(stack.url);
+      const other = await openPage(browser, held.url);
+      try {
+        // Both wait for the same time.
+        await Promise.all([staleAndBack(seen.page, proxy, 'cut'), staleAndBack(other.page, held, 'stall')]);
+      } finally {
+        await other.context.close();
+        await held.close();
+      }
+      // The browser's own words about requests that did not come through.
+      seen.faults = seen.faults.filter((fault) => !fault.includes('Failed to load resource'));
+    }, 60_000);
+
+    async function staleAndBack(page: Page, between: CutProxy, how: 'cut' | 'stall'): Promise<void> {
+      await page.goto('/ui/sessions');
+      await live(page);
+      between[how]();
+      await page.getByRole('alert').filter({ hasText: 'old' }).waitFor({ timeout: 16_500 });
+      expect(await connection(page).textContent()).toBe('Stale');
+      const name = `while-${how}`;
+      await stack.create(name, 'failing');
+      between.restore();
+      await page.getByRole('link', { name }).waitFor({ timeout: 10_000 });
+      await live(page);
+      await eventually('the banner is gone', async () => (await page.getByRole('alert').count()) === 0, 2_000);
     }
 
     /** The page comes by the proxy. */
