@@ -70,7 +70,7 @@ function Counts({ fleet }: { fleet: Fleet }) {
       </p>
       {total === 0 && (
         <p>
-          There are no components yet. <code>./muster component create ID</code> makes one.
+          There are no components yet. <code>./muster component apply -f FILE</code> makes them.
         </p>
       )}
     </>

@@ -101,7 +101,7 @@ function Found({ answer, search }: { answer: SessionPageAnswer; search: ListSear
     <>
       <p>
         {more && 'more than '}
-        {total} sessions
+        {total} {total === 1 ? 'session' : 'sessions'}
       </p>
       <table aria-label="Sessions" className="wide">
         <thead>

@@ -134,10 +134,10 @@ function Summary({ session }: { session: SessionDetail }) {
         <dd>{session.attempt}</dd>
         {cancel !== null && (
           <>
-            <dt>Cancelled</dt>
+            <dt>Cancel</dt>
             <dd>
               <Moment at={cancel.requested_at} />
-              {cancel.actor !== null && ` by ${shownText(cancel.actor)}`}: {shownText(cancel.reason)}
+              {cancel.actor !== null && ` by ${shownText(cancel.actor)}`}, {shownText(cancel.reason)}
             </dd>
           </>
         )}
