@@ -208,5 +208,5 @@ describeNeeding(stackMissing(), 'a stack with access control and TLS', () => {
       err: expect.stringContaining('the stack is stopped'),
     });
     expect((await elsewhere(['status'])).out).not.toContain('healthy');
-  }, 60_000);
+  }, 180_000);
 });

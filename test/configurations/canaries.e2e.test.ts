@@ -82,7 +82,7 @@ describeNeeding(stackMissing(), 'secrets that come in', () => {
     eventually(`${many} deliveries to ${path}`, async () => got.filter((url) => url === path).length >= many, MINUTE);
 
   beforeAll(async () => {
-    stack = await startMusterStack({ MUSTER_AUTH: 'token' }, 'own');
+    stack = await startMusterStack({ MUSTER_AUTH: 'token' }, 'own', 'built');
     const admin = readFileSync(join(stack.dataDir, 'admin-token'), 'utf8').trim();
     tokens = { admin, operator: '', reader: '' };
     for (const role of ['operator', 'reader'] as const)
