@@ -58,9 +58,7 @@ test('every route that writes is among those that are tried here', () => {
     .filter(({ options }) => !NOT_BUILT.includes(codesOf(options.config?.refuses ?? [])))
     .map(({ method, url }) => `${method} ${url.replace(/^\/apis\/cfs/, '').replace(/:[a-z_]+/g, ':id')}`);
   const tried = [...Object.keys(WRITTEN_ROUTES), ROTATE_KEY, ...OF_ALL, ...NEVER_DONE, ...OF_BROWSERS, ...OF_STREAMS];
-  expect(tried.sort()).toEqual(
-    [...new Set(routes)].sort(),
-  );
+  expect(tried.sort()).toEqual([...new Set(routes)].sort());
 });
 
 describe.each(Object.entries(WRITTEN_ROUTES))('%s', (route, { path, body, headers, prepare, records, nothing }) => {
