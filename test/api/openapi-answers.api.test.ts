@@ -457,11 +457,8 @@ test('the model of propagation', () => answerModel(expectAnswer, api.deps.db));
 
 test('sign-in, who asks, and the fleet', () => answerSignIn(expectAnswer, api.tokens));
 test('streams of topics', () => answerStreams(expectAnswer, api));
-
 test('many sessions, and everything at once', () => answerStops(expectAnswer));
-
 test('operators', () => answerOperators(expectAnswer, api.deps.db, api.now.value));
-
 test('member clusters and what goes to them', () => answerDeployments(expectAnswer, api.deps.db));
 
 test('plans of propagation', () => answerPlans(expectAnswer, api.deps.db));
