@@ -1,4 +1,4 @@
-/** How operators take part in *stop everything*: none begins a reconcile, those that are open are cancelled, and all of it is taken back. */
+/** How operators take part in *stop everything*: no operator begins a reconcile, and open reconciles are cancelled; *go* takes that back. */
 import type { StopCounts, WantedStop } from '../../domain/lane-stop.ts';
 import { urgencyOf } from '../../domain/operator/cause.ts';
 import { insertAuditRow } from '../../store/audit/audit.ts';

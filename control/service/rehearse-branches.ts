@@ -1,11 +1,11 @@
-/** Branches in a dry run: a remote that does not answer in time keeps nobody from the rest of what would change. */
+/** Branches in a dry run: the rest of what would change is told also where a remote does not answer in time. */
 import type { GitReferences } from '../../domain/configurations/ports.ts';
 import { maskUrlCredentials } from '../../domain/text/mask-url.ts';
 import { findCommitOfBranch } from '../../store/configurations/configurations.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { REMOTES_MS, readRehearsalNotes } from './rehearsal-notes.ts';
 
-/** Stands for a commit that nobody has told. */
+/** Stands for a commit that the remote has not told. */
 const UNKNOWN_COMMIT = '0'.repeat(40);
 
 /**

@@ -116,7 +116,7 @@ async function hostsOf(
   return shownHosts(names.every(isPlainHostName) ? names : [], 'the inventory is made when the session begins');
 }
 
-/** Hosts of a session that holds: those that are not well, or all that have taken part. */
+/** Hosts of a session that holds for an administrator: the hosts that are not well, or else all hosts that have taken part. */
 async function hostsOfHeld(handle: Db, { sessionId, hosts }: NonNullable<RehearsalNotes['goesOn']>): Promise<string[]> {
   if (hosts === 'all') return readHostNames(handle, sessionId, '', MOST_HOSTS);
   return (await readHostsNotApplied(handle, sessionId)).map(({ host }) => host);
@@ -127,7 +127,7 @@ function shownHosts(names: readonly string[], unknown: string): DryRunHosts {
   return { names: names.slice(0, SHOWN_CHANGES), count: names.length, unknown: null };
 }
 
-/** How many records a route left as they are: what it says itself, else all that it answers beside those that were changed. */
+/** How many records a route left as they are: the route's own count, else the records of its answer without the changed records. */
 function unchangedOf(body: unknown, changed: number): number {
   const { unchanged, component_ids } = (body ?? {}) as { unchanged?: unknown; component_ids?: unknown };
   if (typeof unchanged === 'number') return unchanged;

@@ -38,7 +38,12 @@ test('the first start makes a token for the owner of the file alone; later ones 
   await ensure();
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   const token = await inFile();
-  expect(await caller(token)).toEqual({ actor: 'token/stack', role: 'admin', component: null });
+  expect(await caller(token)).toEqual({
+    actor: 'token/stack',
+    role: 'admin',
+    component: null,
+    expiresAt: null,
+  });
   await ensure();
   expect([await inFile(), await rows()]).toEqual([token, [{ name: 'stack' }]]);
   expect(told.join()).not.toContain(token);

@@ -52,7 +52,7 @@ export interface TopicWatchOptions {
 }
 
 const LINGER_MS = 60_000;
-/** A look that nothing has asked for, ms: what is announced where nobody hears it is seen all the same. */
+/** Time between looks that no announcement asks for, ms: a lost announcement is made good by the next look. */
 const LOOK_ANYWAY_MS = 60_000;
 const FAILED_PAUSE_MS = 1_000;
 

@@ -93,7 +93,7 @@ function pruned(
   }));
 }
 
-/** Components that are created, and those that are changed, many in one request. */
+/** Created components and changed components, many in one request each. */
 function merged(changes: readonly PlannedChange[]): PlannedChange[] {
   const groups: PlannedChange[] = [];
   const open = new Map<string, PlannedChange>();
