@@ -42,14 +42,23 @@ export async function startInForeground({
 }: ForegroundOptions): Promise<ForegroundStack> {
   const environment = readEnvironment(env, say);
   const tell = startProgress(environment.MUSTER_DATA_DIR, say);
+  const interrupted = new AbortController();
+  const noBuild = new AbortController();
+  const endOfBuild = AbortSignal.any([interrupted.signal, noBuild.signal]);
+  let build = Promise.resolve();
   const supervisor = await Supervisor.create({
     environment,
     env,
     commands,
     onNote: say,
     onChange: tell,
+    // Beside the start of the parts: Postgres takes longer.
+    onDataDirectory: () => {
+      build = buildWeb(webFolder(environment.MUSTER_DATA_DIR), endOfBuild).catch((error) => {
+        if (!endOfBuild.aborted) say(`warning: there is no web UI: ${messageOf(error)}`);
+      });
+    },
   });
-  const interrupted = new AbortController();
   let starting = true;
   let firstPress: number | null = null;
   const onSignal = (): void => {
@@ -65,11 +74,6 @@ export async function startInForeground({
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
   // A part whose servers do not come is waited for without any change.
   const patience = setInterval(() => tell(supervisor.current()), TELL_EVERY_MS);
-  const noBuild = new AbortController();
-  const endOfBuild = AbortSignal.any([interrupted.signal, noBuild.signal]);
-  const build = buildWeb(webFolder(environment.MUSTER_DATA_DIR), endOfBuild).catch((error) => {
-    if (!endOfBuild.aborted) say(`warning: there is no web UI: ${messageOf(error)}`);
-  });
   try {
     await supervisor.start();
   } catch (error) {

@@ -59,6 +59,8 @@ export interface SupervisorOptions {
   onChange?: (state: StackState) => void;
   /** Told one sentence at a time about what is done before the components start. */
   onNote?: (text: string) => void;
+  /** Called once the data directory is this stack's, and holds no restore that was broken off. */
+  onDataDirectory?: () => void;
 }
 
 /** MiB that V8 lets grow before it collects; its default keeps each process some 20 MB larger. */
@@ -98,6 +100,7 @@ export class Supervisor {
    */
   async start(): Promise<void> {
     await this.takeDataDirectory();
+    this.options.onDataDirectory?.();
     try {
       await this.startParts();
     } catch (error) {

@@ -58,6 +58,12 @@ test('what a remote refuses is refused', async () => {
   expect(JSON.stringify(refused.body)).not.toContain('hidden-password');
 });
 
+test('an Idempotency-Key that is none is refused, as before every write', async () => {
+  const request = { method: 'PATCH', path: '/v3/components/n1', body: { enabled: false } };
+  const answer = await api.call('POST', '/api/v1/dry-run', request, { 'idempotency-key': 'x'.repeat(256) });
+  expect([answer.status, answer.body.code]).toEqual([400, 'bad_request']);
+});
+
 test('no answer is kept for an Idempotency-Key, which is free for the write itself', async () => {
   const key = { 'idempotency-key': 'one' };
   const request = { method: 'PUT', path: '/v3/components/n1', body: { enabled: true } };

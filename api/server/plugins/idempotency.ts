@@ -41,7 +41,7 @@ export function idempotency(
   sweepNowAndThen(app, deps, once);
 
   app.addHook('onRequest', async (request) => {
-    const key = keyOf(request);
+    const key = writtenKey(request);
     if (key === undefined || isIdempotencyKey(key)) return;
     throw musterError('bad_request', 'An Idempotency-Key has 1 to 255 printable ASCII characters');
   });
@@ -72,9 +72,13 @@ export function idempotency(
   });
 }
 
+/** The key under which the answer is kept. */
 function keyOf(request: FastifyRequest): string | undefined {
-  if (!WRITES.has(request.method) || request.routeOptions.config.changesNothing) return undefined;
-  return request.headers['idempotency-key']?.toString();
+  return request.routeOptions.config.changesNothing ? undefined : writtenKey(request);
+}
+
+function writtenKey(request: FastifyRequest): string | undefined {
+  return WRITES.has(request.method) ? request.headers['idempotency-key']?.toString() : undefined;
 }
 
 function sendAgain(reply: FastifyReply, { status, headers, body }: KeptAnswer): FastifyReply {

@@ -7,7 +7,7 @@ import { TOY_FILES, TOY_LINES, WORKFLOW_LINE } from './sources.ts';
 /** What the processes and the checks of the layout read. */
 const COPIED = [
   ...['activities', 'agent', 'ansible', 'api', 'bench', 'bootstrap', 'cli', 'config', 'control', 'deploy', 'docs'],
-  ...['domain', 'drivers', 'openapi', 'store', 'test', 'worker', 'workflows'],
+  ...['domain', 'drivers', 'openapi', 'store', 'test', 'web', 'worker', 'workflows'],
   ...['jest.config.js', 'package.json', 'tsconfig.json'],
 ];
 
