@@ -33,7 +33,7 @@ export async function cancelSessions(
   return answer;
 }
 
-/** Which sessions a request means, of those that have not ended. Throws `bad_tags`, `bad_hostlist`, `hostlist_too_large`. */
+/** Returns which open sessions a request means. Throws `bad_tags`, `bad_hostlist`, `hostlist_too_large`. */
 export async function cancelSelection(
   db: Db,
   { status, names, tags, filter }: SessionsCancel,
@@ -44,7 +44,7 @@ export async function cancelSelection(
   return { ...wanted, names, status: both(status, oneStatus), tags: allTags };
 }
 
-/** The names that are given of sessions that are complete, and those that no session has. */
+/** Returns the given names of complete sessions, and the given names that no session has. */
 export async function namesNotCancelled(
   db: Db,
   names: readonly string[] = [],

@@ -41,8 +41,8 @@ export interface Watched {
 }
 
 /**
- * Returns which of `topics` changed behind a reader's mark; null when nobody can say: the mark is of another process, or a topic was not
- * watched all the time.
+ * Returns which of `topics` changed behind a reader's mark; null when this process cannot know: the mark is of another process, or a
+ * topic was not watched all the time.
  * @param watched what the process knows of a topic; undefined: nothing
  */
 export function changedBehind(

@@ -15,7 +15,7 @@ const KNOWN = 10_000;
 const COMPONENT = 'muster-operator';
 /** Events of cluster-scoped objects are kept there. */
 const DEFAULT_NAMESPACE = 'default';
-/** Events that are written at the same time, and those that may wait for it: many resources may fail at once, and a cluster may stall. */
+/** How many Events are written at the same time, and how many may wait: many resources may fail at once, and a cluster may stall. */
 const AT_ONCE = 4;
 const WAITING = 1_000;
 /** A stop waits so long (ms) for Events: a cluster that stalls must not hold it up. */

@@ -51,8 +51,8 @@ export interface Attempt {
 }
 
 /**
- * Commits, before the call, whose the object is and that an apply is about to be sent. An earlier one whose end nobody saw may still arrive: its
- * time is kept. Returns false when it is not wanted any more.
+ * Commits, before the call, whose the object is and that an apply is about to be sent. An earlier apply whose end
+ * was not recorded may still arrive: its time is kept. Returns false when it is not wanted any more.
  */
 export async function noteAttempt(
   db: Db,

@@ -175,7 +175,7 @@ export interface ContextResourcesTable {
   sent_namespace: string | null;
   /** An apply is on its way until then at the latest; null: none is. */
   call_until: OptionalTime;
-  /** The same of former applies whose end nobody has seen. */
+  /** The same of former applies whose end was not recorded. */
   stray_until: OptionalTime;
   reason: string | null;
   message: string | null;

@@ -39,7 +39,7 @@ export async function countUnbegun(db: Db): Promise<number> {
   return Number(row?.count ?? 0);
 }
 
-/** Returns AppContexts that want a phase that has not begun, those that want it the longest first. */
+/** Returns AppContexts that want a phase that has not begun. The AppContext that has waited longest is first. */
 export async function listUnbegun(db: Db, limit: number): Promise<string[]> {
   const rows = await unbegun(db).select('id').orderBy('wanted_at').limit(limit).execute();
   return rows.map(({ id }) => id);
