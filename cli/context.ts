@@ -15,6 +15,10 @@ export interface Sink {
   readonly plain?: boolean;
   /** Width in characters; 80 when unknown. */
   columns(): number;
+  /** Height in lines; absent where it is not known. */
+  rows?(): number;
+  /** Calls `changed` whenever the size changes, until the returned function is called. */
+  onResize?(changed: () => void): () => void;
 }
 
 /** Everything a command may touch of the process; made by `main.ts`, and by tests. */

@@ -35,6 +35,11 @@ export function processSink(
     terminal: stream.isTTY === true && TERM !== 'dumb',
     plain: NO_COLOR !== undefined && NO_COLOR !== '',
     columns: () => stream.columns || 80,
+    rows: () => stream.rows || 24,
+    onResize: (changed) => {
+      stream.on('resize', changed);
+      return () => stream.off('resize', changed);
+    },
     // Written after all that waits, and called back also when nobody reads any more.
     flushed: () => (toFile ? Promise.resolve() : new Promise((resolve) => stream.write('', () => resolve()))),
   };

@@ -1,5 +1,6 @@
 import type { SessionProgress } from '../../domain/sessions/detail-schema.ts';
 import type { Snapshot } from '../../domain/sessions/schema.ts';
+import { cutTo } from '../output/display-width.ts';
 import { layerWords } from '../output/layers.ts';
 import { oneLine } from '../terminal/neutralise.ts';
 
@@ -36,7 +37,8 @@ export function liveLine(followed: Followed, elapsed: number, width: number): st
     if (hosts.failed > 0) words.push(`${hosts.failed} failed`);
     if (progress.phase === 'layer' && task) words.push(`task "${task}"`);
   }
-  return cut(oneLine([...words, clock(elapsed)].join('  ')), width);
+  // A line of the terminal's whole width would wrap.
+  return cutTo(oneLine([...words, clock(elapsed)].join('  ')), width - 1);
 }
 
 /** A length of time as a clock shows it: `00:41`, `1:02:03`. */
@@ -46,9 +48,4 @@ function clock(milliseconds: number): string {
   const hours = Math.floor(seconds / 3_600);
   const rest = `${two(Math.floor((seconds % 3_600) / 60))}:${two(seconds % 60)}`;
   return hours === 0 ? rest : `${hours}:${rest}`;
-}
-
-function cut(text: string, width: number): string {
-  const characters = [...text];
-  return characters.length < width ? text : `${characters.slice(0, Math.max(0, width - 2)).join('')}…`;
 }

@@ -1,6 +1,7 @@
 import type { CliContext } from '../context.ts';
 import { manyLines } from '../terminal/neutralise.ts';
 import type { Column, View } from './columns.ts';
+import type { Room } from './fit-columns.ts';
 import { type Format, isValueFormat, type ValueFormat } from './formats.ts';
 import { type Shape, shapedView, sortedRecords } from './shape.ts';
 import { table, tabSeparated } from './table.ts';
@@ -14,8 +15,14 @@ export async function renderValue(value: unknown, format: ValueFormat): Promise<
   return `${JSON.stringify(value, null, format === 'json' ? 2 : undefined)}\n`;
 }
 
-/** `records` in `format`, as text for stdout. */
-export async function renderList<T>(view: View<T>, records: T[], format: Format, headers = true): Promise<string> {
+/** `records` in `format`, as text for stdout. A table is made for the `room` where there is one. */
+export async function renderList<T>(
+  view: View<T>,
+  records: T[],
+  format: Format,
+  headers = true,
+  room?: Room,
+): Promise<string> {
   switch (format) {
     case 'json':
     case 'yaml':
@@ -27,12 +34,13 @@ export async function renderList<T>(view: View<T>, records: T[], format: Format,
     case 'name':
       return lines(records.map(view.name));
     case 'wide':
-      return table(view.columns, records, headers);
+      return table(view.columns, records, headers, room && { ...room, leavesOut: false });
     case 'table':
       return table(
         view.columns.filter((column) => !column.wide),
         records,
         headers,
+        room,
       );
   }
 }
@@ -54,6 +62,10 @@ export function writeData(context: CliContext, text: string): void {
   context.out.write(context.out.terminal ? manyLines(text) : text);
 }
 
+/** The room that a table has: a terminal's width; in a pipe nothing is cut. */
+export const roomOf = ({ out }: Pick<CliContext, 'out'>): Room | undefined =>
+  out.terminal ? { width: out.columns(), leavesOut: true } : undefined;
+
 /** Writes a list; an empty table is said on stderr, so that stdout stays empty. */
 export async function writeList<T>(
   context: CliContext,
@@ -72,7 +84,10 @@ export async function writeList<T>(
   }
   // A table on a terminal is for a person; a pipe and programs get times that sort and compare.
   const form = isTable ? (shape.time ?? (context.out.terminal ? 'relative' : 'iso')) : 'iso';
-  writeData(context, await renderList(withTimes(shaped, form, context.now()), ordered, output, headers));
+  const room = roomOf(context);
+  // Columns that were named are shown.
+  const fitted = room && { ...room, leavesOut: shape.columns === undefined };
+  writeData(context, await renderList(withTimes(shaped, form, context.now()), ordered, output, headers, fitted));
 }
 
 /** The view with cells that are times in this form. */

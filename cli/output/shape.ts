@@ -16,7 +16,7 @@ export interface Shape {
 }
 
 /** `s9` before `s10`. */
-const { compare: byNaturalOrder } = new Intl.Collator('en', { numeric: true });
+export const { compare: byNaturalOrder } = new Intl.Collator('en', { numeric: true });
 
 /** What a title is compared by: `LAST RUN`, `last_run` and `last-run` are one. */
 const nameOf = (title: string): string => title.toLowerCase().replace(/[ _-]+/g, '_');

@@ -1,25 +1,27 @@
 import { oneLine } from '../terminal/neutralise.ts';
 import type { Column } from './columns.ts';
+import { cutTo, padded, widthOf } from './display-width.ts';
+import { fitColumns, GAP, type Room } from './fit-columns.ts';
 
-const widthOf = (text: string): number => [...text].length;
-const padded = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - widthOf(text)));
-
-/** Lines of text in columns, two blanks apart, with a line of titles unless `headers` is false. Cells are made harmless and one line each. */
-export function table<T>(columns: Column<T>[], records: T[], headers = true): string {
+/**
+ * Lines of text in columns, two blanks apart, with a line of titles unless `headers` is false. Cells are made harmless and one line each. Where
+ * there is a `room`, texts are cut and columns left out so that it has the table.
+ */
+export function table<T>(columns: Column<T>[], records: readonly T[], headers = true, room?: Room): string {
   const rows = [
     ...(headers ? [columns.map((column) => column.title)] : []),
     ...records.map((record) => columns.map((column) => oneLine(column.value(record)))),
   ];
-  // A whole fleet has more rows than a function takes arguments.
-  const widths = columns.map((_, index) => rows.reduce((most, row) => Math.max(most, widthOf(row[index] ?? '')), 0));
+  const widths = fitColumns(rows, room);
+  const gap = ' '.repeat(GAP);
   return rows
-    .map(
-      (row) =>
-        `${row
-          .map((text, index) => padded(text, widths[index] ?? 0))
-          .join('  ')
-          .trimEnd()}\n`,
-    )
+    .map((row) => {
+      const cells = row.flatMap((text, index) => {
+        const width = widths[index] ?? 0;
+        return width === 0 && room !== undefined ? [] : [padded(room === undefined ? text : cutTo(text, width), width)];
+      });
+      return `${cells.join(gap).trimEnd()}\n`;
+    })
     .join('');
 }
 

@@ -42,6 +42,16 @@ test('a hostlist, members of a tag, and what is taken away', async () => {
   expect((await run(['disable', '--enabled', '--yes'])).err).toBe('3 components disabled\n');
 });
 
+test('a list of a hostlist: in natural order, with what is not there; no name is no component', async () => {
+  const all = await run(['list', '-o', 'name']);
+  expect(all.out.split('\n').slice(0, 12)).toEqual(Array.from({ length: 12 }, (_, index) => `n${index + 1}`));
+  const some = await run(['list', 'n[9-11]', 'gone', '-o', 'name']);
+  expect(some).toMatchObject({ exit: 3, out: 'n9\nn10\nn11\n' });
+  expect(some.err).toContain('there is no component gone');
+  expect(await run(['list', 'n[9-11]', '--limit', '2', '-o', 'name'])).toMatchObject({ exit: 0, out: 'n10\nn11\n' });
+  expect(await run(['list', '!n1'])).toMatchObject({ exit: 0, out: '', err: 'no components\n' });
+});
+
 test('names on stdin, and names that no component has', async () => {
   const { exit, err } = await run(['set', '-', '--tag', 'rack=r1', '--untag', 'role', '--yes'], 'n1\nn[2-3],gone\n');
   expect([exit, err]).toEqual([

@@ -252,12 +252,25 @@ describe('apply', () => {
     expect((await api.call('GET', '/v3/components/good')).status).toBe(404);
   });
 
+  test('that the server refuses names what is made, and does not count what was so already', async () => {
+    await put('configurations/web.yaml', {
+      name: 'web',
+      layers: [{ source: 'nope', branch: 'main', playbook: 'a.yml' }],
+    });
+    await put('options/options.yaml', { batch_size: 7 });
+    const { exit, err } = await apply();
+    expect(exit).not.toBe(0);
+    expect(err).toMatch(/^1 changed, 0 as in the directory, 1 left; the same again makes the rest$/m);
+    const again = await apply();
+    expect(again.err).not.toContain('left; the same again');
+  });
+
   test('that the server refuses names the file, and what is made already', async () => {
     await put('components/good.yaml', { id: 'good' });
     await put('schedules/bad.yaml', { name: 'bad', cron: 'never', action: { refresh: {} } });
     const { exit, err } = await apply();
     expect([exit, err]).toEqual([2, expect.stringContaining('schedules/bad.yaml: schedule bad: ')]);
-    expect(err).toContain('1 of 2 changes are made; the same again makes the rest\n');
+    expect(err).toContain('1 created, 0 as in the directory, 1 left; the same again makes the rest\n');
   });
 
   test('of nothing does nothing', async () => {

@@ -33,15 +33,26 @@ const item = {
 describe('what is known', () => {
   test('is listed by the filters', async () => {
     api.on('GET /api/v1/drift', always(200, { drift: [item], next: null }));
-    const { exit, out } = await run('list', '--status', 'drifted', '--config', 'web', '--ids', 'h1,h2');
+    api.on('POST /api/v1/hostlists', always(200, { names: ['h1', 'h2'] }));
+    const { exit, out } = await run('list', '--status', 'drifted', '--config', 'web', '--ids', 'h[1-2]');
     expect(exit).toBe(0);
     expect(out).toBe(
       'ID  STATUS   CONFIGURATION  CHANGES  LAYERS     CHECKED\n' +
         'h1  drifted  web            3        1:drifted  2026-11-21T10:00:00.000Z\n',
     );
-    expect(api.seen[0]?.url).toBe('/api/v1/drift?status=drifted&config_name=web&ids=h1%2Ch2&limit=1000');
+    expect(api.seen.map(({ body }) => body)[0]).toEqual({ hosts: 'h[1-2]' });
+    expect(api.seen[1]?.url).toBe('/api/v1/drift?status=drifted&config_name=web&ids=h1%2Ch2&limit=1000');
     expect((await run('list', '-o', 'name')).out).toBe('h1\n');
     expect((await run('list', '--status', 'odd')).exit).toBe(2);
+  });
+
+  test('of a hostlist that means no component is refused: no ids would be all', async () => {
+    api.on('POST /api/v1/hostlists', always(200, { names: [] }));
+    for (const verb of ['list', 'check']) {
+      const { exit, err } = await run(verb, '!h1');
+      expect([exit, err]).toEqual([2, expect.stringContaining('the hostlist !h1 means no component')]);
+    }
+    expect(new Set(api.seen.map(({ url }) => url))).toEqual(new Set(['/api/v1/hostlists']));
   });
 
   test('of a component shows its tasks', async () => {

@@ -1,9 +1,7 @@
 import { type Command, Option } from 'commander';
-import type { ConfigurationStatus } from '../../../domain/components/schema.ts';
 import { segment } from '../../client/api-client.ts';
-import { allPages } from '../../client/pages.ts';
 import type { CliContext } from '../../context.ts';
-import { pair, tagFilter } from '../../input/pairs.ts';
+import { pair } from '../../input/pairs.ts';
 import {
   apiOf,
   type OutputOptions,
@@ -15,24 +13,15 @@ import {
   withWatch,
 } from '../../options.ts';
 import { isValueFormat } from '../../output/formats.ts';
-import { renderOne, writeData, writeList } from '../../output/render.ts';
+import { renderOne, writeData } from '../../output/render.ts';
 import { watching } from '../../watch.ts';
 import { timelineCommand } from '../audit/audit-commands.ts';
 import { applyComponents } from './apply-components.ts';
 import { changeCommands } from './change-components.ts';
-import { choose, expandHosts, hostsOf, requireKnown } from './component-selection.ts';
 import { type ComponentAnswer, componentDetails, componentView } from './component-view.ts';
 import { lastTrouble } from './last-trouble.ts';
+import { type ListOptions, listComponents } from './list-components.ts';
 import { waitCommand } from './wait-components.ts';
-
-interface ListOptions extends OutputOptions, WatchOptions {
-  limit?: number;
-  status?: ConfigurationStatus;
-  config?: string;
-  tag?: Record<string, string>;
-  ids?: string;
-  enabled?: boolean;
-}
 
 /** `muster component ...` */
 export function componentCommands(program: Command, context: CliContext): void {
@@ -47,24 +36,7 @@ export function componentCommands(program: Command, context: CliContext): void {
     .option('--ids <hosts>', 'another name of the hostlist')
     .option('--enabled', 'only enabled ones')
     .option('--no-enabled', 'only disabled ones')
-    .action(async (words: string[], options: ListOptions) => {
-      const api = apiOf(context, options);
-      const hosts = await hostsOf(context, words, options.ids);
-      const named = hosts === undefined ? undefined : await expandHosts(api, hosts);
-      const query = {
-        ids: named?.join(','),
-        status: options.status,
-        config_name: options.config,
-        tags: tagFilter(options.tag),
-        enabled: options.enabled,
-        ...(isValueFormat(options.output) ? { state_details: true } : {}),
-      };
-      await watching(context, options, async () => {
-        const records = await allPages<ComponentAnswer>(api, '/v3/components', 'components', query, options.limit);
-        await writeList(context, componentView, records, options);
-      });
-      if (hosts !== undefined) requireKnown((await choose(api, { filter: { hosts } })).unknown);
-    });
+    .action((words: string[], options: ListOptions) => listComponents(context, words, options));
 
   withWatch(withOutput(noun.command('get')))
     .description('show one component with what it should reach and what it reached')

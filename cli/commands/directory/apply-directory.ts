@@ -54,6 +54,10 @@ async function confirmDeletions(context: CliContext, { changes }: Plan, yes: boo
 async function makeChanges(context: CliContext, api: ApiClient, plan: Plan): Promise<void> {
   const counts = { created: 0, changed: 0, deleted: 0 };
   let unchanged = plan.unchanged;
+  const done = (): string => {
+    const parts = Object.entries(counts).flatMap(([action, count]) => (count > 0 ? [`${count} ${action}`] : []));
+    return [...(parts.length > 0 ? parts : ['0 changed']), `${unchanged} as in the directory`].join(', ');
+  };
   for (const [index, change] of plan.changes.entries()) {
     if (change.unsure && !(await changesAnything(api, change))) {
       unchanged += change.names.length;
@@ -62,13 +66,13 @@ async function makeChanges(context: CliContext, api: ApiClient, plan: Plan): Pro
     try {
       tell(context, change, await api.json<Document | undefined>(change.request));
     } catch (error) {
-      if (index > 0) say(context, `${index} of ${plan.changes.length} changes are made; the same again makes the rest`);
+      const left = plan.changes.slice(index).reduce((sum, { names }) => sum + names.length, 0);
+      if (index > 0) say(context, `${done()}, ${left} left; the same again makes the rest`);
       throw error instanceof CliFailure ? refusedChange(change, error) : error;
     }
     counts[change.action] += change.names.length;
   }
-  const parts = Object.entries(counts).flatMap(([action, count]) => (count > 0 ? [`${count} ${action}`] : []));
-  say(context, [...(parts.length > 0 ? parts : ['0 changed']), `${unchanged} as in the directory`].join(', '));
+  say(context, done());
   const records = plan.changes.flatMap(({ kind, request }) => (kind === 'components' ? (request.body ?? []) : []));
   const warning = await unknownConfigurations(api, records as Document[]);
   if (warning !== undefined) say(context, `warning: ${warning}`);

@@ -20,6 +20,8 @@ interface Difference {
   /** What the server would do; null where it refuses the change as things are now. */
   effect: DryRunAnswer | null;
   refusal: Refusal | null;
+  /** Records that differ by the word of the server; of a request for many some may be as the directory says. */
+  count: number;
 }
 
 /** Refusals that a change before it may take away: what it names is not there yet, or still in use. */
@@ -39,8 +41,8 @@ export async function showDifferences(
   const differences: Difference[] = [];
   for (const change of plan.changes) {
     const difference = await differenceOf(api, change, differences.length > 0);
-    if (difference.effect?.changed === 0) plan.unchanged += change.names.length;
-    else differences.push(difference);
+    plan.unchanged += change.names.length - difference.count;
+    if (difference.count > 0) differences.push(difference);
   }
   if (isValueFormat(output)) writeData(context, await renderValue(shownValue(plan, differences), output));
   else
@@ -53,7 +55,7 @@ export async function showDifferences(
     );
   const warnings = differences.flatMap(({ effect }) => effect?.warnings ?? []);
   for (const warning of [...plan.warnings, ...warnings]) say(context, warning.replace(/^(warning: )?/, 'warning: '));
-  const count = differences.reduce((sum, { change }) => sum + change.names.length, 0);
+  const count = differences.reduce((sum, difference) => sum + difference.count, 0);
   say(
     context,
     `${counted(count, 'record')} ${count === 1 ? 'differs' : 'differ'}, ${plan.unchanged} as in the directory`,
@@ -63,13 +65,15 @@ export async function showDifferences(
 
 async function differenceOf(api: ApiClient, change: PlannedChange, isBehindOthers: boolean): Promise<Difference> {
   try {
-    return { change, effect: await effectOf(api, change.request), refusal: null };
+    const effect = await effectOf(api, change.request);
+    return { change, effect, refusal: null, count: Math.min(effect.changed, change.names.length) };
   } catch (error) {
     if (!(error instanceof CliFailure)) throw error;
     if (!isBehindOthers || error.code === 'rehearsal_unsupported' || !MAY_PASS.includes(error.exit)) {
       throw refusedChange(change, error);
     }
-    return { change, effect: null, refusal: { code: error.code, detail: error.message } };
+    const refusal = { code: error.code, detail: error.message };
+    return { change, effect: null, refusal, count: change.names.length };
   }
 }
 
@@ -100,8 +104,8 @@ function shownValue(plan: Plan, differences: readonly Difference[]): unknown {
   return {
     different: differences.length > 0,
     unchanged: plan.unchanged,
-    differences: differences.map(({ change: { kind, action, names, file = null }, effect, refusal }) => ({
-      ...{ kind, action: DONE[action], names, file, refusal },
+    differences: differences.map(({ change: { kind, action, names, file = null }, effect, refusal, count }) => ({
+      ...{ kind, action: DONE[action], names, count, file, refusal },
       ...{ changes: effect?.changes ?? [], becomes: effect?.becomes ?? [] },
     })),
     warnings: plan.warnings,

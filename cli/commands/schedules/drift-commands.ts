@@ -25,6 +25,7 @@ import { someOf } from '../../output/names.ts';
 import { renderOne, writeData, writeList } from '../../output/render.ts';
 import { oneLine } from '../../terminal/neutralise.ts';
 import { watching } from '../../watch.ts';
+import { expandHosts, hostsOf } from '../components/component-selection.ts';
 import { driftDetails, driftView } from './drift-view.ts';
 
 const PATH = '/api/v1/drift';
@@ -47,6 +48,8 @@ export interface CheckOptions {
   reconfigure?: boolean;
 }
 
+type CheckCommandOptions = CheckOptions & WriteOptions & { wait?: boolean; timeout?: number };
+
 /** `muster drift ...` */
 export function driftCommands(program: Command, context: CliContext): void {
   const noun = program.command('drift').description('what differs on machines from what they were configured to');
@@ -54,23 +57,26 @@ export function driftCommands(program: Command, context: CliContext): void {
   withWait(withDryRun(withServer(noun.command('check'))))
     .description('make sessions that look what their playbooks would change, and change nothing')
     .option('--config <name>', 'components that want this configuration')
-    .option('--ids <id,id>', 'only these')
+    .argument('[hosts...]', 'only these: a hostlist, as n[1-4],!n3 or @role=compute; - for stdin')
+    .option('--ids <hosts>', 'another name of the hostlist')
     .option('--tag <name=value>', 'only those with the tag (may be repeated)', pair)
     .addOption(new Option('--status <status>', 'only those').choices(CONFIGURATION_STATUSES))
     .option('--enabled', 'only enabled ones')
     .option('--no-enabled', 'only disabled ones')
     .option('--all', 'all components')
     .option('--reconfigure', 'let what drifted be configured again')
-    .action((options: CheckOptions & WriteOptions & { wait?: boolean; timeout?: number }) => check(context, options));
+    .action((words: string[], options: CheckCommandOptions) => check(context, words, options));
 
   withWatch(withLimit(withOutput(noun.command('list'))))
     .description('list what the last checks found, by component')
     .addOption(new Option('--status <status>').choices(DRIFT_STATUSES))
     .option('--config <name>', 'only components that were checked against it')
-    .option('--ids <id,id>', 'only these')
-    .action(async (options: ListOptions) => {
+    .argument('[hosts...]', 'only these: a hostlist, as n[1-4],!n3 or @role=compute; - for stdin')
+    .option('--ids <hosts>', 'another name of the hostlist')
+    .action(async (words: string[], options: ListOptions) => {
       const api = apiOf(context, options);
-      const query = { status: options.status, config_name: options.config, ids: options.ids };
+      const ids = await idsOf(context, api, words, options.ids);
+      const query = { status: options.status, config_name: options.config, ids };
       await watching(context, options, async () => {
         const items = await allPages<DriftItem>(api, PATH, 'drift', query, options.limit);
         await writeList(context, driftView, items, options);
@@ -100,16 +106,29 @@ export function checkBody(options: CheckOptions): DriftCheck {
   if (all && (narrowed || config !== undefined))
     throw usage('--all means all components; leave the other options away');
   if (config !== undefined && !narrowed) return { configuration: config, ...order };
-  if (!all && !narrowed) throw usage('name the components: --config, --ids, --tag, --status, --enabled or --all');
+  if (!all && !narrowed) throw usage('name the components: a hostlist, --config, --tag, --status, --enabled or --all');
   return { filter: { ...filter, ...(config === undefined ? {} : { config_name: config }) }, ...order };
 }
 
-async function check(
+/** The names of a hostlist with commas between them; undefined when none was given. Throws for one that means no name: no ids would be all. */
+async function idsOf(
   context: CliContext,
-  options: CheckOptions & WriteOptions & { wait?: boolean; timeout?: number },
-): Promise<void> {
+  api: ApiClient,
+  words: readonly string[],
+  ids: string | undefined,
+): Promise<string | undefined> {
+  const hosts = await hostsOf(context, words, ids);
+  if (hosts === undefined) return undefined;
+  const names = await expandHosts(api, hosts);
+  if (names.length === 0) throw usage(`the hostlist ${hosts} means no component`);
+  return names.join(',');
+}
+
+async function check(context: CliContext, words: string[], options: CheckCommandOptions): Promise<void> {
   const api = apiOf(context, options);
-  const request = { method: 'POST', path: `${PATH}/checks`, body: checkBody(options) } as const;
+  const ids = await idsOf(context, api, words, options.ids);
+  const body = checkBody({ ...options, ...(ids === undefined ? {} : { ids }) });
+  const request = { method: 'POST', path: `${PATH}/checks`, body } as const;
   const answer = await perform<DriftCheckAnswer>(context, api, request, options);
   if (answer === undefined) return;
   for (const { reason, components, first } of answer.left_out) {

@@ -9,7 +9,7 @@ import { CliFailure, EXIT } from '../../failure.ts';
 import { apiOf, type OutputOptions } from '../../options.ts';
 import { cell, type View } from '../../output/columns.ts';
 import { isValueFormat } from '../../output/formats.ts';
-import { renderList, renderValue, writeData } from '../../output/render.ts';
+import { renderList, renderValue, roomOf, writeData } from '../../output/render.ts';
 import { fieldList } from '../../output/table.ts';
 import { batcherLine } from '../batches/batch-view.ts';
 
@@ -79,7 +79,7 @@ export async function showStatus(context: CliContext, options: OutputOptions): P
     const { url, api, failure, stack } = report;
     writeData(context, await renderValue({ url, api, error: failure?.message ?? null, stack }, output));
   } else {
-    writeData(context, await renderList(rowView, rows, output));
+    writeData(context, await renderList(rowView, rows, output, true, roomOf(context)));
     if (output === 'table' || output === 'wide') writeData(context, summaryOf(report));
   }
   for (const notice of report.api?.notices ?? []) say(context, notice);
