@@ -4,6 +4,7 @@ import type { BackupReport } from '../deploy/backup/take-backup.ts';
 import type { ValidateOptions, WatchesReport } from '../deploy/operator/validate-watches.ts';
 import type { StopResult } from '../deploy/stack/background.ts';
 import type { StackState } from '../deploy/stack/stack-state.ts';
+import type { ContextStore, Profile } from './context-file.ts';
 import { manyLines } from './terminal/neutralise.ts';
 
 /** A stream the command line writes to. */
@@ -13,6 +14,8 @@ export interface Sink {
   readonly terminal: boolean;
   /** Whether the person wants no colours (`NO_COLOR`). */
   readonly plain?: boolean;
+  /** Whether the person wants colours wherever it goes (`--color always`). */
+  readonly coloured?: boolean;
   /** Width in characters; 80 when unknown. */
   columns(): number;
   /** Height in lines; absent where it is not known. */
@@ -44,6 +47,18 @@ export interface CliContext {
   now(): number;
   /** Exit status of the command; 0 unless a command sets another. */
   exit: number;
+  /** No messages but errors and warnings. */
+  quiet?: boolean;
+  /** Nothing is asked. */
+  noInput?: boolean;
+  /** What the environment or the context in use says where a command has no flag. */
+  defaults?: { output?: string | undefined; time?: string | undefined };
+  /** The context in use. */
+  profile?: Profile | undefined;
+  /** The file of the contexts; absent where only the HTTP client is wanted. */
+  contexts?: ContextStore;
+  /** Opens a page in the browser of the person; false where there is none. */
+  browse?(url: string): Promise<boolean>;
   /** Starts and stops the embedded stack; absent where only the HTTP client is wanted. */
   stack?: StackCommands;
   /** What a folder with a `watches.yaml` is asked on this machine; absent where only the HTTP client is wanted. */
@@ -81,7 +96,8 @@ export interface StackCommands {
   state(): Promise<StackState | null>;
 }
 
-/** A message for people on stderr; what could steer a terminal is made visible. */
-export function say(context: Pick<CliContext, 'err'>, text: string): void {
+/** A message for people on stderr; what could steer a terminal is made visible. With `-q` only warnings are messages. */
+export function say(context: Pick<CliContext, 'err' | 'quiet'>, text: string): void {
+  if (context.quiet && !text.startsWith('warning:')) return;
   context.err.write(`${manyLines(text)}\n`);
 }

@@ -15,6 +15,7 @@ import { propagation } from './commands/propagation/index.ts';
 import { runs } from './commands/runs/index.ts';
 import { schedules } from './commands/schedules/index.ts';
 import { secrets } from './commands/secrets/index.ts';
+import { service } from './commands/service/index.ts';
 import { sessions } from './commands/sessions/index.ts';
 import { stack } from './commands/stack/index.ts';
 import { trust } from './commands/trust/index.ts';
@@ -40,4 +41,5 @@ export const LANES: Readonly<Record<string, CliLane>> = {
   deployments,
   fleet,
   directory,
+  service,
 };

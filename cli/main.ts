@@ -3,8 +3,11 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ownCertificates, readOwnStack } from '../deploy/stack/own-stack.ts';
 import { trustCertificates } from '../deploy/stack/trusted-certificates.ts';
+import { openBrowser } from './browser.ts';
 import type { CliContext } from './context.ts';
-import { EXIT } from './failure.ts';
+import { openContextStore, profileInUse } from './context-file.ts';
+import { CliFailure, EXIT } from './failure.ts';
+import { readGlobals } from './globals.ts';
 import { operatorHome } from './operator-home.ts';
 import { outputNotWritten, processSink } from './process-sink.ts';
 import { printFailure, runCli } from './program.ts';
@@ -49,9 +52,11 @@ function interruptSignal(): { signal: AbortSignal; release(): void; commandEnded
 }
 
 const { env } = process;
+const given = process.argv.slice(2);
+const { words, globals } = readGlobals(given);
 // Messages that nobody can read any more (`2>&1 | head`, a terminal that is gone) end nothing.
 process.stderr.on('error', () => undefined);
-const err = processSink(process.stderr, env, () => undefined);
+const err = processSink(process.stderr, env, globals.color ?? 'auto', () => undefined);
 let status: number = EXIT.done;
 // A reader that has seen enough (`| head`) is no failure, and hides none.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -59,7 +64,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   printFailure({ err }, outputNotWritten(error));
   process.exit(EXIT.failed);
 });
-const out = processSink(process.stdout, env, (error) => {
+const out = processSink(process.stdout, env, globals.color ?? 'auto', (error) => {
   throw outputNotWritten(error);
 });
 
@@ -68,10 +73,24 @@ const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '..', 'pac
   version: string;
 };
 const dataDir = resolve(env.MUSTER_DATA_DIR || '.muster');
-trustCertificates([env.MUSTER_CA_FILE, env.MUSTER_TLS_CERT, ...ownCertificates(dataDir, Boolean(env.MUSTER_DATA_DIR))]);
+const contexts = openContextStore(env);
+const profile = await profileInUse(contexts, globals.context ?? (env.MUSTER_CONTEXT || undefined), words).catch(
+  (error: unknown) => {
+    if (!(error instanceof CliFailure)) throw error;
+    printFailure({ err }, error);
+    process.exit(error.exit);
+  },
+);
+const certificates = ownCertificates(dataDir, Boolean(env.MUSTER_DATA_DIR));
+trustCertificates([env.MUSTER_CA_FILE, env.MUSTER_TLS_CERT, profile?.ca_file, ...certificates]);
 const ownUrl = (): string => `${env.MUSTER_TLS_CERT ? 'https' : 'http'}://127.0.0.1:${env.MUSTER_API_PORT || 8100}`;
-const defaultUrl = env.MUSTER_URL || (!env.MUSTER_API_PORT && readOwnStack(dataDir)?.url) || ownUrl();
-const tokenFor = openTokens(env, dataDir);
+const isNamed = globals.context !== undefined;
+const defaultUrl =
+  (isNamed && profile?.url) ||
+  env.MUSTER_URL ||
+  (!env.MUSTER_API_PORT && (profile?.url || readOwnStack(dataDir)?.url)) ||
+  ownUrl();
+const tokenFor = openTokens(env, dataDir, { tokenFile: globals.tokenFile, profile, isNamed });
 const context: CliContext = {
   out,
   err,
@@ -84,6 +103,14 @@ const context: CliContext = {
   signal: interrupts.signal,
   now: () => Date.now(),
   exit: 0,
+  noInput: Boolean(env.MUSTER_NO_INPUT),
+  defaults: {
+    output: env.MUSTER_OUTPUT || profile?.defaults?.output,
+    time: env.MUSTER_TIME || profile?.defaults?.time,
+  },
+  profile,
+  contexts,
+  browse: (url) => openBrowser(url, env),
   stack: embeddedStack({
     env,
     dataDir,
@@ -91,7 +118,7 @@ const context: CliContext = {
   }),
   operatorHome: operatorHome(env),
 };
-status = await runCli(process.argv.slice(2), context);
+status = await runCli(given, context);
 interrupts.commandEnded();
 await Promise.all([out.flushed(), err.flushed()]);
 process.exit(status);

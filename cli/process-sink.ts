@@ -2,6 +2,7 @@
 import { fstatSync, writeSync } from 'node:fs';
 import type { Sink } from './context.ts';
 import { CliFailure, EXIT } from './failure.ts';
+import type { Color } from './globals.ts';
 
 /** A sink of this process, and the way to wait for what was written to it. */
 export interface ProcessSink extends Sink {
@@ -12,11 +13,12 @@ export interface ProcessSink extends Sink {
 /**
  * Sink over stdout or stderr of this process. What goes to a file is written at once and whole; one that takes no more, as on a
  * full disk, is `onFileError`'s, which may throw. A pipe is written to as fast as it is read, and `flushed` waits for the rest.
- * A terminal of the type `dumb` takes text alone. `NO_COLOR` with any text in it means text without colours.
+ * A terminal of the type `dumb` takes text alone. `NO_COLOR` with any text in it means text without colours, unless `color` says otherwise.
  */
 export function processSink(
   stream: NodeJS.WriteStream & { fd: number },
   { TERM, NO_COLOR }: { TERM?: string | undefined; NO_COLOR?: string | undefined },
+  color: Color,
   onFileError: (error: NodeJS.ErrnoException) => void,
 ): ProcessSink {
   const toFile = !stream.isTTY && isFile(stream.fd);
@@ -33,7 +35,8 @@ export function processSink(
       }
     },
     terminal: stream.isTTY === true && TERM !== 'dumb',
-    plain: NO_COLOR !== undefined && NO_COLOR !== '',
+    plain: color === 'never' || (NO_COLOR !== undefined && NO_COLOR !== ''),
+    coloured: color === 'always',
     columns: () => stream.columns || 80,
     rows: () => stream.rows || 24,
     onResize: (changed) => {

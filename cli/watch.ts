@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { CliContext, Sink } from './context.ts';
+import { type CliContext, type Sink, say } from './context.ts';
 import { CliFailure, EXIT } from './failure.ts';
 import type { WatchOptions } from './options.ts';
 import { cutTo } from './output/display-width.ts';
@@ -33,7 +33,7 @@ async function unlessAway(context: CliContext, show: () => Promise<void>): Promi
     await show();
   } catch (error) {
     if (!(error instanceof CliFailure) || error.exit !== EXIT.unreachable) throw error;
-    context.err.write(`${error.message}; asking again\n`);
+    say(context, `${error.message}; asking again`);
   }
 }
 

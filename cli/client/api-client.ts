@@ -22,11 +22,13 @@ export class ApiClient {
   readonly #tokenFor: (url: string) => Promise<string | undefined>;
   readonly #warn: (text: string) => void;
   readonly #reason: string | undefined;
+  readonly #refusal: (request: ApiRequest) => CliFailure | undefined;
 
   /**
    * @param tokenFor the token to send to this API; asked for each request, so that a renewed one is taken up
    * @param warn takes what the API warns of in an answer to a request that it has taken
    * @param reason why it writes, for the audit
+   * @param refusal why a request is not sent at all; undefined where it may be
    */
   constructor(
     base: string,
@@ -34,12 +36,14 @@ export class ApiClient {
     tokenFor: (url: string) => Promise<string | undefined>,
     warn: (text: string) => void = () => undefined,
     reason?: string,
+    refusal: (request: ApiRequest) => CliFailure | undefined = () => undefined,
   ) {
     this.#base = base.replace(/\/+$/, '');
     this.#signal = signal;
     this.#tokenFor = tokenFor;
     this.#warn = warn;
     this.#reason = reason;
+    this.#refusal = refusal;
   }
 
   /** Full URL of a request; null and undefined members of the query are left out. */
@@ -71,6 +75,8 @@ export class ApiClient {
     request: ApiRequest,
     options: { headers?: Record<string, string>; timeout?: number; signal?: AbortSignal; stream?: ReadableStream } = {},
   ): Promise<Response> {
+    const refused = this.#refusal(request);
+    if (refused !== undefined) throw refused;
     const signals = [this.#signal, options.signal, options.timeout && AbortSignal.timeout(options.timeout * 1000)];
     const headers: Record<string, string> = { accept: 'application/json', ...options.headers };
     if (request.body !== undefined) headers['content-type'] = 'application/json';

@@ -16,7 +16,7 @@ export interface Display {
 
 /** The display that fits stderr. */
 export function openDisplay(context: CliContext): Display {
-  return context.err.terminal ? terminalDisplay(context) : plainDisplay(context);
+  return context.err.terminal && !context.quiet ? terminalDisplay(context) : plainDisplay(context);
 }
 
 function terminalDisplay(context: CliContext): Display {

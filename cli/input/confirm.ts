@@ -4,11 +4,11 @@ import { CliFailure, EXIT, interrupted } from '../failure.ts';
 import { manyLines } from '../terminal/neutralise.ts';
 
 /**
- * Asks a person whether to go on, and throws unless the answer is yes. Where stdin is no terminal nobody can answer: a script has
- * said what it wants, and goes on.
+ * Asks a person whether to go on, and throws unless the answer is yes. Where stdin is no terminal, or nothing is to be asked, nobody can
+ * answer: a script has said what it wants, and goes on.
  */
 export async function confirm(context: CliContext, question: string): Promise<void> {
-  if (!context.stdin.isTTY) return;
+  if (!context.stdin.isTTY || context.noInput) return;
   context.err.write(`${manyLines(question)} [y/N] `);
   const answer = await nextLine(context);
   if (!/^y(es)?$/i.test(answer.trim())) throw new CliFailure('not_confirmed', 'nothing was done', EXIT.usage);
@@ -20,7 +20,7 @@ export async function confirm(context: CliContext, question: string): Promise<vo
  */
 export async function confirmMany(context: CliContext, question: string, yes: boolean | undefined): Promise<void> {
   if (yes) return;
-  if (context.stdin.isTTY) return confirm(context, question);
+  if (context.stdin.isTTY && !context.noInput) return confirm(context, question);
   throw new CliFailure('not_confirmed', `${question} Nothing was done`, EXIT.usage, 'give --yes');
 }
 

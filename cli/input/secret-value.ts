@@ -14,6 +14,8 @@ export async function readSecretValue(
   label: string,
   example = `./muster secret set ${label} < FILE`,
 ): Promise<string> {
+  if (context.stdin.isTTY && context.noInput)
+    throw usage(`${label} would have to be typed, and nothing is to be asked`, `pipe it: ${example}`);
   const given = context.stdin.isTTY ? await askHidden(context, label) : await text(context.stdin);
   const value = withoutLineEnd(given);
   if (value === '') throw usage('the value on stdin is empty', `pipe it: ${example}`);

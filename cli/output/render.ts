@@ -1,4 +1,4 @@
-import type { CliContext } from '../context.ts';
+import { type CliContext, say } from '../context.ts';
 import { manyLines } from '../terminal/neutralise.ts';
 import type { Column, View } from './columns.ts';
 import type { Room } from './fit-columns.ts';
@@ -79,7 +79,7 @@ export async function writeList<T>(
   const ordered = sortedRecords(view, records, shape);
   const isTable = output === 'table' || output === 'wide';
   if (records.length === 0 && isTable) {
-    context.err.write(`no ${view.noun}\n`);
+    say(context, `no ${view.noun}`);
     return;
   }
   // A table on a terminal is for a person; a pipe and programs get times that sort and compare.

@@ -1,4 +1,5 @@
 import type { CliLane } from '../../cli-lane.ts';
+import { fleetCommand } from './fleet-command.ts';
 import { goCommand, stopCommand } from './stop-commands.ts';
 
-export const fleet: CliLane = { stop: stopCommand, go: goCommand };
+export const fleet: CliLane = { fleet: fleetCommand, stop: stopCommand, go: goCommand };

@@ -20,8 +20,11 @@ const WORD = /(?<= -> )[A-Z_]+(?= :: |$)|(?<=^|\s)[A-Z_]+(?=: \d)/gm;
  * Returns lines of a report, or of counts, with colours where a person looks at them and wants colours; what could steer the terminal is
  * gone by then.
  */
-export function painted({ terminal, plain = false }: Pick<Sink, 'terminal' | 'plain'>, text: string): string {
-  if (!terminal || plain) return text;
+export function painted(
+  { terminal, plain = false, coloured = false }: Pick<Sink, 'terminal' | 'plain' | 'coloured'>,
+  text: string,
+): string {
+  if (!coloured && (!terminal || plain)) return text;
   return text.replace(WORD, (word) =>
     Object.hasOwn(COLOURS, word) ? `\u001b[${COLOURS[word]}m${word}\u001b[0m` : word,
   );

@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
 import type { CliContext } from '../../context.ts';
+import { type ServerOptions, withServer } from '../../options.ts';
+import { openPage } from '../service/open-command.ts';
 import { changeCommands } from './change-sessions.ts';
 import { readCommands } from './read-sessions.ts';
 import { runCommand } from './run-session.ts';
@@ -14,4 +16,9 @@ export function sessionCommands(program: Command, context: CliContext): void {
   outputCommands(noun, context);
   waitCommand(noun, context);
   changeCommands(noun, context);
+
+  withServer(noun.command('open'))
+    .description('open the page of a session in the web UI; writes its address')
+    .argument('<name>')
+    .action((name: string, options: ServerOptions) => openPage(context, options, 'session', name));
 }

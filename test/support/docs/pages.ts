@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ROOT } from '../source-tree.ts';
+import { cliPage } from './cli-page.ts';
 import { configurationPage } from './configuration-page.ts';
 import { errorsPage } from './errors-page.ts';
 
@@ -8,6 +9,7 @@ const FOLDER = join(ROOT, 'docs');
 
 /** Documents that are generated from the code, by the names of their files in `docs/`. */
 export const PAGES: Readonly<Record<string, () => string>> = {
+  'cli.md': cliPage,
   'configuration.md': configurationPage,
   'errors.md': errorsPage,
 };

@@ -1,5 +1,6 @@
 import { PassThrough, Readable } from 'node:stream';
 import type { CliContext, OperatorHomeCommands, Sink, StackCommands } from '../../../cli/context.ts';
+import type { ContextStore, Profile } from '../../../cli/context-file.ts';
 import { runCli } from '../../../cli/program.ts';
 
 export interface CommandLineOptions {
@@ -17,6 +18,14 @@ export interface CommandLineOptions {
   token?: string;
   /** Sent to this machine's stack when it is meant. */
   stackToken?: string;
+  /** The file of contexts. */
+  contexts?: ContextStore;
+  /** The context in use. */
+  profile?: Profile;
+  defaults?: CliContext['defaults'];
+  browse?: CliContext['browse'];
+  /** Columns of stdout and stderr; default: 120. */
+  columns?: number;
   /** The time, ms; default: the machine's. */
   now?: () => number;
 }
@@ -35,8 +44,8 @@ export interface CommandLine {
 /** Runs a command line in this process, with streams of its own. */
 export function startCli(args: string[], options: CommandLineOptions = {}): CommandLine {
   const interrupt = new AbortController();
-  const out = recorder(options.terminal ?? false);
-  const err = recorder(options.terminal ?? false);
+  const out = recorder(options.terminal ?? false, options.columns);
+  const err = recorder(options.terminal ?? false, options.columns);
   const context: CliContext = {
     out: out.sink,
     err: err.sink,
@@ -50,6 +59,10 @@ export function startCli(args: string[], options: CommandLineOptions = {}): Comm
     exit: 0,
     ...(options.stack ? { stack: options.stack } : {}),
     ...(options.operatorHome ? { operatorHome: options.operatorHome } : {}),
+    ...(options.contexts ? { contexts: options.contexts } : {}),
+    ...(options.profile ? { profile: options.profile } : {}),
+    ...(options.defaults ? { defaults: options.defaults } : {}),
+    ...(options.browse ? { browse: options.browse } : {}),
   };
   return {
     ended: runCli(args, context),
@@ -75,13 +88,16 @@ export async function cli(
   return { exit, out: command.out(), err: command.err() };
 }
 
-function recorder(terminal: boolean): { sink: Sink; text(): string; holds(text: string): Promise<void> } {
+function recorder(
+  terminal: boolean,
+  columns = 120,
+): { sink: Sink; text(): string; holds(text: string): Promise<void> } {
   let written = '';
   const waiting: { text: string; resolve: () => void }[] = [];
   return {
     sink: {
       terminal,
-      columns: () => 120,
+      columns: () => columns,
       write: (text) => {
         written += text;
         for (const wait of waiting) if (written.includes(wait.text)) wait.resolve();

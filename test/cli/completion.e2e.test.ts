@@ -1,0 +1,79 @@
+/** Completion by the real program in real shells. */
+import { execFile } from 'node:child_process';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { SCRIPTS, SHELLS } from '../../cli/commands/service/completion-scripts.ts';
+import { always, type FakeApi, startFakeApi } from '../support/fakes/fake-api.ts';
+import { cli } from '../support/stack/command-line.ts';
+import { processEnvironment } from '../support/stack/process-environment.ts';
+
+const run = promisify(execFile);
+const MAIN = join(import.meta.dirname, '../../cli/main.ts');
+
+let api: FakeApi;
+let folder: string;
+beforeEach(async () => {
+  api = await startFakeApi();
+  api.on('GET /api/v1/sessions', always(200, { sessions: [{ name: 'nightly' }, { name: 'web-1' }], next: null }));
+  folder = await mkdtemp(join(tmpdir(), 'muster-completion-'));
+  const program = join(folder, 'muster');
+  await writeFile(program, `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
+  await chmod(program, 0o755);
+});
+afterEach(async () => {
+  await api.close();
+  await rm(folder, { recursive: true });
+});
+
+const environment = () => {
+  const env = processEnvironment();
+  return { ...env, PATH: `${folder}:${env.PATH}`, HOME: folder, MUSTER_DATA_DIR: folder, MUSTER_URL: api.url };
+};
+
+describe('bash', () => {
+  /** What bash offers for a line whose last word is unfinished. */
+  async function offered(...words: string[]): Promise<string[]> {
+    const script = `${SCRIPTS.bash}
+COMP_WORDS=(muster "$@"); COMP_CWORD=$#
+_muster muster
+printf '%s\\n' "\${COMPREPLY[@]}"`;
+    const { stdout } = await run('bash', ['-c', script, 'bash', ...words], { env: environment() });
+    return stdout.split('\n').filter((line) => line !== '');
+  }
+
+  test('offers verbs, flags and names from the API', async () => {
+    expect(await offered('session', 'fin')).toEqual(['finish-debug']);
+    expect(await offered('session', 'run', '--require')).toEqual(['--require-hosts']);
+    expect(await offered('session', 'get', '')).toEqual(['nightly', 'web-1']);
+    expect(await offered('session', 'list', '--output', '=', 'js')).toEqual(['json', 'jsonl']);
+  });
+
+  test('offers nothing, and says nothing, when the API is away or slow', async () => {
+    api.on('GET /api/v1/sessions', () => undefined);
+    const start = performance.now();
+    expect(await cli(['complete', '--', 'session', 'get', ''], { url: api.url })).toEqual({
+      exit: 0,
+      out: '',
+      err: '',
+    });
+    // The half of a second is for the program and the API; a test may be late.
+    expect(performance.now() - start).toBeLessThan(2_000);
+    const nobody = await cli(['complete', '--', 'session', 'get', ''], { url: 'http://127.0.0.1:1' });
+    expect(nobody).toEqual({ exit: 0, out: '', err: '' });
+  });
+});
+
+test.each(SHELLS)('completion %s writes the script, whatever the contexts are', async (shell) => {
+  await writeFile(join(folder, 'config.yaml'), ': : :', { mode: 0o644 });
+  const { stdout, stderr } = await run('muster', ['completion', shell], { env: environment() });
+  expect([stdout, stderr]).toEqual([SCRIPTS[shell], '']);
+  expect(stdout).not.toContain('\\${');
+});
+
+test('a shell that is not known is refused with those that are', async () => {
+  const { exit, err } = await cli(['completion', 'tcsh']);
+  expect([exit, err]).toEqual([2, expect.stringContaining('bash, zsh, fish')]);
+});
