@@ -254,11 +254,37 @@ describe('logs and events', () => {
       response.writeHead(200, { 'content-type': 'text/plain' });
       response.end(headers.accept === 'text/plain' ? 'ok: [web1]\nü\u001b[2J\n' : '');
     });
-    expect((await run(['session', 'logs', 's1', '--layer', '2'])).out).toBe('ok: [web1]\nü\u001b[2J\n');
-    expect(api.seen[0]?.url).toBe('/api/v1/sessions/s1/logs?layer=2');
+    api.on('GET /api/v1/sessions/s1', always(200, sessionDetail('s1')));
+    expect((await run(['session', 'logs', 's1', '--layer', '0'])).out).toBe('ok: [web1]\nü\u001b[2J\n');
+    expect(api.seen.map(({ url }) => url)).toEqual(['/api/v1/sessions/s1', '/api/v1/sessions/s1/logs?layer=0']);
     expect((await cli(['session', 'logs', 's1'], { url: api.url, terminal: true })).out).toBe(
       'ok: [web1]\nü\\x1b[2J\n',
     );
+  });
+
+  test.each([
+    [['logs', 's1', '--layer', '9'], 3, 'session s1 has no layer 9'],
+    [['events', 's1', '--layer', '9'], 3, 'session s1 has no layer 9'],
+    [['logs', 's1', '--attempt', '7'], 3, 'session s1 has no attempt 7'],
+    [['logs', 's1', '--host', 'nope'], 3, 'session s1 did nothing on a host nope'],
+    [['events', 's1', '--host', 'nope'], 3, 'session s1 did nothing on a host nope'],
+    [['logs', 'gone', '--host', 'nope'], 3, 'there is no /api/v1/sessions/gone'],
+    [['events', 's1', '--result', 'bad'], 2, 'Allowed choices are ok, changed, failed'],
+    [['events', 's1', '--type', 'foo'], 2, 'Allowed choices are play_start'],
+  ])('a filter that can match nothing is said: %j', async (words, status, sentence) => {
+    api.on('GET /api/v1/sessions/s1', always(200, sessionDetail('s1')));
+    api.on('GET /api/v1/sessions/s1/hosts', always(200, { hosts: [sessionHost('web1', 'applied', [{}])], next: null }));
+    const { exit, out, err } = await run(['session', ...words]);
+    expect([exit, out, err]).toEqual([status, '', expect.stringContaining(sentence)]);
+    expect(api.seen.filter(({ url }) => /logs|events/.test(url))).toEqual([]);
+  });
+
+  test('a session that goes on may come to a host yet', async () => {
+    const { status } = sessionDetail('s1');
+    const running = { ...status, session: { ...status.session, status: 'running' as const } };
+    api.on('GET /api/v1/sessions/s1', always(200, sessionDetail('s1', { status: running })));
+    api.on('GET /api/v1/sessions/s1/events', always(200, { events: [], next: null }));
+    expect((await run(['session', 'events', 's1', '--host', 'later', '-o', 'json'])).exit).toBe(0);
   });
 
   test('logs -f goes on to the end', async () => {

@@ -10,6 +10,7 @@ import { integer } from '../../input/pairs.ts';
 import { apiOf, type OutputOptions, type ServerOptions, withLimit, withOutput, withServer } from '../../options.ts';
 import { cell, type View } from '../../output/columns.ts';
 import { renderList, writeData, writeList } from '../../output/render.ts';
+import { type RowOptions, requireRows, rowQuery, withEvents, withRows } from './output-filters.ts';
 
 const path = (name: string): string => `/api/v1/sessions/${segment(name)}`;
 
@@ -28,50 +29,35 @@ const eventView: View<EventAnswer> = {
   ],
 };
 
-interface RowOptions {
-  follow?: boolean;
-  layer?: number;
-  attempt?: number;
-  host?: string;
-  tail?: number;
-}
 interface EventOptions extends OutputOptions, RowOptions {
   limit?: number;
   type?: string;
   result?: string;
 }
 
-const rowQuery = ({ layer, attempt, host, tail }: RowOptions): Query => ({ layer, attempt, host, tail });
-
 /** Adds `session logs` and `session events`. */
 export function outputCommands(noun: Command, context: CliContext): void {
-  withServer(noun.command('logs'))
+  withRows(withServer(noun.command('logs')))
     .description("show the output of a session's playbooks")
     .argument('<name>')
-    .option('-f, --follow', 'go on until the session has ended')
-    .option('--layer <index>', 'only this layer of the configuration', integer(0))
-    .option('--attempt <number>', 'only this attempt', integer(1))
     .option('--host <name>', 'the results of one host instead')
     .option('--tail <count>', 'begin with the newest so many pieces', integer(1))
     .action(async (name: string, options: ServerOptions & RowOptions) => {
       const api = apiOf(context, options);
       const query = rowQuery(options);
+      await requireRows(api, path(name), name, options);
       await (options.follow ? followLogs(context, api, path(name), query) : copyLogs(context, api, path(name), query));
     });
 
-  withLimit(withOutput(noun.command('events')))
+  withEvents(withRows(withLimit(withOutput(noun.command('events')))))
     .description('show what happened in a session: tasks, results of hosts, warnings')
     .argument('<name>')
-    .option('-f, --follow', 'go on until the session has ended')
-    .option('--layer <index>', 'only this layer of the configuration', integer(0))
-    .option('--attempt <number>', 'only this attempt', integer(1))
     .option('--host <name>', 'only this host')
-    .option('--type <type>', 'only events of this type, for example host_result or warning')
-    .option('--result <word>', 'only these results: ok, changed, failed, unreachable, skipped or ignored')
     .option('--tail <count>', 'begin with the newest so many', integer(1))
     .action(async (name: string, options: EventOptions) => {
       const api = apiOf(context, options);
       const query = { ...rowQuery(options), type: options.type, result: options.result };
+      await requireRows(api, path(name), name, options);
       if (options.follow) return followEvents(context, api, name, query, options);
       const events = await allPages<EventAnswer>(api, `${path(name)}/events`, 'events', query, options.limit);
       await writeList(context, eventView, events, options);
