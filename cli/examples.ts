@@ -27,6 +27,7 @@ component list @role=compute --status failed
 component list n[1-20] -o wide
 component get n3
 component timeline n3 --since 2h
+component explain n3
 component enable n[1-20] --yes
 component disable --status failed --reason 'disks are changed' --yes
 component clear n3 --dry-run

@@ -248,6 +248,45 @@ describe('options and secrets', () => {
   });
 });
 
+describe('component explain', () => {
+  const explanation = {
+    ...{ state: 'pending', since: '2026-11-21T10:00:00.000Z', command: './muster component enable n1' },
+    conditions: [
+      { text: 'a configuration is desired', holds: true, becomes_true_when: null },
+      { text: 'it is enabled', holds: false, becomes_true_when: 'it is enabled' },
+    ],
+    next: { event: 'it is enabled', at: null },
+  };
+
+  test('shows what holds, what lacks, and what to type', async () => {
+    api.on('GET /api/v1/components/n1/explain', always(200, explanation));
+    expect((await run(['component', 'explain', 'n1'])).out).toBe(
+      [
+        'state  pending',
+        'since  2026-11-21T10:00:00.000Z',
+        'holds  a configuration is desired',
+        'lacks  it is enabled; becomes so when: it is enabled',
+        'next   it is enabled',
+        'do     ./muster component enable n1',
+        '',
+      ].join('\n'),
+    );
+    expect(JSON.parse((await run(['component', 'explain', 'n1', '-o', 'json'])).out)).toEqual(explanation);
+  });
+
+  test('a component that is not there, and a server that explains nothing', async () => {
+    api.on('GET /api/v1/components/n1/explain', (_request, response) =>
+      problem(response, 'component_not_found', 'Component n1 could not be found'),
+    );
+    expect((await run(['component', 'explain', 'n1'])).exit).toBe(3);
+    const older = await run(['component', 'explain', 'n2']);
+    expect([older.exit, older.err]).toEqual([
+      2,
+      expect.stringContaining('not_supported: this server does not explain'),
+    ]);
+  });
+});
+
 describe('logs and events', () => {
   test('logs are copied as they are into a pipe, and made harmless on a terminal', async () => {
     api.on('GET /api/v1/sessions/s1/logs', ({ headers }, response) => {

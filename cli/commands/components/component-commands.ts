@@ -19,6 +19,7 @@ import { timelineCommand } from '../audit/audit-commands.ts';
 import { applyComponents } from './apply-components.ts';
 import { changeCommands } from './change-components.ts';
 import { type ComponentAnswer, componentDetails, componentView } from './component-view.ts';
+import { explainCommand } from './explain-component.ts';
 import { lastTrouble } from './last-trouble.ts';
 import { type ListOptions, listComponents } from './list-components.ts';
 import { waitCommand } from './wait-components.ts';
@@ -55,6 +56,8 @@ export function componentCommands(program: Command, context: CliContext): void {
   timelineCommand(noun, context);
 
   changeCommands(noun, context);
+
+  explainCommand(noun, context);
 
   waitCommand(noun, context);
 
