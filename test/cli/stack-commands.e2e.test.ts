@@ -196,12 +196,14 @@ describe('down', () => {
     api.on('GET /api/v1/sessions', always(200, { sessions: [{ id: 'id1', name: 'd1' }], next: null }));
     const progress = { layer: 0, layers_total: 1, hosts: { seen: 1 }, elapsed: 12.3 };
     api.on('GET /api/v1/sessions/d1/progress', always(200, progress));
+    const layers = [{ index: 0, name: 'base', playbook: 'site.yml' }];
+    api.on('GET /api/v1/sessions/d1', always(200, { snapshot: { layers } }));
     const { exit, err } = await run(['down'], {
       stop: async ({ keepRuns }) =>
         keepRuns ? { outcome: 'stopped' } : { outcome: 'runs_active', runs: ['id1-1-0', 'r-1-0'] },
     });
     expect(exit).toBe(5);
-    expect(err).toContain('error: runs_active: 2 playbooks run: session d1 (layer 1/1, 1 host, 12 s), r-1-0');
+    expect(err).toContain('error: runs_active: 2 playbooks run: session d1 (layer 1/1 site.yml, 1 host, 12 s), r-1-0');
     expect(err).toContain('--keep-runs');
     expect(err).toContain('--cancel-runs');
   });

@@ -7,7 +7,7 @@ import { counted, someOf } from '../../output/names.ts';
 /** Runs that a message tells more of than their ids. */
 const TOLD = 10;
 
-/** Runs in words: `session d1 (layer 1/1, 1 host, 12 s)`; by their ids where the API does not say more. */
+/** Runs in words: `session d1 (layer 1/1 site.yml, 1 host, 12 s)`; by their ids where the API does not say more. */
 export async function describeRuns(api: ApiClient, runs: readonly string[]): Promise<string> {
   const told = await sessionsOf(api, runs.slice(0, TOLD));
   return someOf(
@@ -17,7 +17,7 @@ export async function describeRuns(api: ApiClient, runs: readonly string[]): Pro
 }
 
 /** The layers that a session runs; undefined where they cannot be read. */
-async function layersOf(api: ApiClient, path: string): Promise<{ index: number }[] | undefined> {
+async function layersOf(api: ApiClient, path: string): Promise<SessionDetail['snapshot']['layers'] | undefined> {
   try {
     const { snapshot } = await api.json<SessionDetail>({ method: 'GET', path });
     return snapshot.layers.length === 0 ? undefined : snapshot.layers;
@@ -39,7 +39,8 @@ async function sessionsOf(api: ApiClient, runs: readonly string[]): Promise<Map<
         layersOf(api, path),
       ]);
       const known = layers ?? Array.from({ length: layers_total }, (_, index) => ({ index }));
-      const place = layer === null ? '' : `${layerWords(layer, known)}, `;
+      const playbook = layers?.find(({ index }) => index === layer)?.playbook;
+      const place = layer === null ? '' : `${layerWords(layer, known, playbook)}, `;
       told.set(run, `session ${session.name} (${place}${counted(hosts.seen, 'host')}, ${Math.round(elapsed)} s)`);
     }
   } catch {
