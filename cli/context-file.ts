@@ -4,6 +4,7 @@ import { mkdir, open, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CliFailure, EXIT, usage } from './failure.ts';
 import { fileTrouble } from './input/file-trouble.ts';
+import { someOf } from './output/names.ts';
 
 /** A server with what belongs to it. Members that a later release has written are kept. */
 export interface ServerContext {
@@ -103,7 +104,7 @@ export function profileOf({ current, contexts }: Contexts, wanted: string | unde
   if (name === undefined) return undefined;
   const found = Object.hasOwn(contexts, name) ? contexts[name] : undefined;
   if (found !== undefined) return { name, ...found };
-  const known = Object.keys(contexts).join(', ');
+  const known = someOf(Object.keys(contexts));
   const fix = known === '' ? '`./muster context set NAME --url URL` makes one' : `contexts are ${known}`;
   throw new CliFailure('context_not_found', `there is no context ${name}`, EXIT.notFound, fix);
 }

@@ -26,7 +26,7 @@ session open nightly
 component list @role=compute --status failed
 component list n[1-20] -o wide
 component get n3
-component timeline n3 --since 2h
+component timeline n3 --limit 20
 component explain n3
 component enable n[1-20] --yes
 component disable --status failed --reason 'disks are changed' --yes

@@ -1,6 +1,6 @@
 /** Completion by the real program in real shells. */
 import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -67,7 +67,8 @@ printf '%s\\n' "\${COMPREPLY[@]}"`;
 });
 
 test.each(SHELLS)('completion %s writes the script, whatever the contexts are', async (shell) => {
-  await writeFile(join(folder, 'config.yaml'), ': : :', { mode: 0o644 });
+  await mkdir(join(folder, '.config', 'muster'), { recursive: true });
+  await writeFile(join(folder, '.config', 'muster', 'config.yaml'), ': : :', { mode: 0o644 });
   const { stdout, stderr } = await run('muster', ['completion', shell], { env: environment() });
   expect([stdout, stderr]).toEqual([SCRIPTS[shell], '']);
   expect(stdout).not.toContain('\\${');

@@ -9,10 +9,13 @@ import { commandTree } from '../support/docs/command-tree.ts';
 /** Commands without commands below them, by their words. */
 function leaves(command: Command, path: string[] = []): [string, Command][] {
   if (command.commands.length === 0) return [[path.join(' '), command]];
-  return command.commands.flatMap((verb) => leaves(verb, [...path, verb.name()]));
+  // Words that only say what is not built yet are in no help.
+  const shown = command.createHelp().visibleCommands(command);
+  const verbs = command.commands.filter((verb) => shown.includes(verb));
+  return verbs.flatMap((verb) => leaves(verb, [...path, verb.name()]));
 }
 
-const seen = leaves(commandTree()).filter(([path]) => path !== 'complete');
+const seen = leaves(commandTree());
 
 /** Words as a shell takes them apart, with single quotes. */
 const shellWords = (line: string): string[] =>
