@@ -1,6 +1,6 @@
 /** Contexts: servers by name, with what belongs to each, in one file of the user. */
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, rename, writeFile } from 'node:fs/promises';
+import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CliFailure, EXIT, usage } from './failure.ts';
 import { fileTrouble } from './input/file-trouble.ts';
@@ -85,6 +85,7 @@ export async function writePrivate(path: string, text: string): Promise<void> {
     await writeFile(draft, text, { mode: 0o600, flag: 'wx' });
     await rename(draft, path);
   } catch (error) {
+    await rm(draft, { force: true });
     throw new CliFailure('usage', `cannot write ${path}: ${fileTrouble(error)}`, EXIT.usage);
   }
 }

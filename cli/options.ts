@@ -1,13 +1,12 @@
 import { type Command, Option } from 'commander';
-import { isSameServer } from '../deploy/stack/own-stack.ts';
 import { ApiClient, type ApiRequest } from './client/api-client.ts';
 import { type CliContext, say } from './context.ts';
-import { CliFailure, EXIT } from './failure.ts';
 import { integer, seconds } from './input/pairs.ts';
 import { FORMATS } from './output/formats.ts';
 import type { Shape } from './output/shape.ts';
 import { TIME_FORMS } from './output/times.ts';
 import { previewRequests } from './preview.ts';
+import { refusedByContext } from './read-only.ts';
 
 export interface ServerOptions {
   url?: string;
@@ -95,25 +94,8 @@ export const apiOf = (context: CliContext, options: ServerOptions): ApiClient =>
     (url) => context.tokenFor(url),
     (text) => say(context, `warning: ${text}`),
     options.reason,
-    (request) => refusedByContext(context, options.url ?? context.defaultUrl, request),
+    (request) => refusedByContext(context.profile, options.url ?? context.defaultUrl, request),
   );
-
-/** Writes that change nothing: questions whose answers need a body. */
-const QUESTIONS =
-  /^\/api\/v1\/(dry-run|hostlists|components\/selections|configurations\/resolve|propagation\/simulate)$/;
-
-/** Why a request is not sent to the server of a context that is read only; undefined where it may be. */
-function refusedByContext(
-  { profile }: CliContext,
-  url: string,
-  { method, path }: Pick<ApiRequest, 'method' | 'path'>,
-): CliFailure | undefined {
-  const isWrite = method !== 'GET' && !QUESTIONS.test(path);
-  if (!isWrite || !profile?.read_only || !isSameServer(profile.url, url)) return undefined;
-  const fix = `\`--dry-run\` shows what would change; \`./muster context set ${profile.name} --no-read-only\` allows writes`;
-  const detail = `context ${profile.name} is read only; nothing was sent`;
-  return new CliFailure('context_read_only', detail, EXIT.notAllowed, fix);
-}
 
 /** Makes the request, or shows what it would change for `--dry-run` and returns undefined. */
 export async function perform<T>(

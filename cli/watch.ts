@@ -53,13 +53,14 @@ async function watchOnScreen(context: CliContext, period: number, show: () => Pr
   out.write(ENTER);
   try {
     while (!signal.aborted) {
+      // Also a change while the records are asked for shows them anew.
+      const woken = AbortSignal.any([signal, sizes.next()]);
       const parts: string[] = [];
       const gathered: Sink = { ...out, write: (part) => void parts.push(part) };
       context.out = gathered;
       context.err = gathered;
       await show().finally(() => Object.assign(context, { out, err }));
       if (!signal.aborted) out.write(screen(parts.join(''), out));
-      const woken = AbortSignal.any([signal, sizes.next()]);
       await pause(period, undefined, { signal: woken }).catch(() => undefined);
     }
   } finally {

@@ -1,6 +1,5 @@
 import type { ConfigurationStatus } from '../../../domain/components/schema.ts';
-import type { ApiClient, Query } from '../../client/api-client.ts';
-import { pages } from '../../client/pages.ts';
+import { namedRecords } from '../../client/named-records.ts';
 import type { CliContext } from '../../context.ts';
 import { tagFilter } from '../../input/pairs.ts';
 import { apiOf, type OutputOptions, type WatchOptions } from '../../options.ts';
@@ -20,9 +19,6 @@ export interface ListOptions extends OutputOptions, WatchOptions {
   enabled?: boolean;
 }
 
-/** Ids in one request, so that its URL stays short. */
-const IDS_IN_URL = 500;
-
 /**
  * Writes the components that match, by their ids in natural order. Throws `component_not_found` for names that no component has, after the others
  * were written.
@@ -30,7 +26,7 @@ const IDS_IN_URL = 500;
 export async function listComponents(context: CliContext, words: string[], options: ListOptions): Promise<void> {
   const api = apiOf(context, options);
   const hosts = await hostsOf(context, words, options.ids);
-  const named = hosts === undefined ? undefined : await expandHosts(api, hosts);
+  const names = hosts === undefined ? undefined : await expandHosts(api, hosts);
   const query = {
     status: options.status,
     config_name: options.config,
@@ -38,32 +34,11 @@ export async function listComponents(context: CliContext, words: string[], optio
     enabled: options.enabled,
     ...(isValueFormat(options.output) ? { state_details: true } : {}),
   };
+  const list = { path: '/v3/components', kind: 'components', query, names };
   await watching(context, options, async () => {
-    const records = await matching(api, query, named, options.limit);
+    const records = await namedRecords<ComponentAnswer>(api, list, options.limit);
     records.sort((one, other) => byNaturalOrder(one.id, other.id));
     await writeList(context, componentView, records, options);
   });
   if (hosts !== undefined) requireKnown((await choose(api, { filter: { hosts } })).unknown);
 }
-
-/** Components of a query. A hostlist that means no name means no component: a request without ids would be for all. */
-async function matching(
-  api: ApiClient,
-  query: Query,
-  named: readonly string[] | undefined,
-  limit = Number.POSITIVE_INFINITY,
-): Promise<ComponentAnswer[]> {
-  const queries = named === undefined ? [query] : slices(named).map((ids) => ({ ids: ids.join(','), ...query }));
-  const found: ComponentAnswer[] = [];
-  for (const one of queries) {
-    if (found.length >= limit) break;
-    for await (const record of pages<ComponentAnswer>(api, '/v3/components', 'components', one, limit - found.length))
-      found.push(record);
-  }
-  return found;
-}
-
-const slices = (names: readonly string[]): string[][] =>
-  Array.from({ length: Math.ceil(names.length / IDS_IN_URL) }, (_, index) =>
-    names.slice(index * IDS_IN_URL, (index + 1) * IDS_IN_URL),
-  );

@@ -3,7 +3,7 @@ import { DRIFT_STATUSES, type DriftDetail, type DriftItem } from '../../../domai
 import { CONFIGURATION_STATUSES, type ConfigurationStatus } from '../../../domain/components/schema.ts';
 import type { DriftCheck, DriftCheckAnswer } from '../../../domain/schedules/drift-check-schema.ts';
 import { type ApiClient, segment } from '../../client/api-client.ts';
-import { allPages } from '../../client/pages.ts';
+import { namedRecords } from '../../client/named-records.ts';
 import { type CliContext, say } from '../../context.ts';
 import { EXIT, exitOfSession, usage } from '../../failure.ts';
 import { followSession, goingOn } from '../../follow/follow-session.ts';
@@ -75,10 +75,11 @@ export function driftCommands(program: Command, context: CliContext): void {
     .option('--ids <hosts>', 'another name of the hostlist')
     .action(async (words: string[], options: ListOptions) => {
       const api = apiOf(context, options);
-      const ids = await idsOf(context, api, words, options.ids);
-      const query = { status: options.status, config_name: options.config, ids };
+      const names = await namesOf(context, api, words, options.ids);
+      const query = { status: options.status, config_name: options.config };
+      const list = { path: PATH, kind: 'drift', query, names };
       await watching(context, options, async () => {
-        const items = await allPages<DriftItem>(api, PATH, 'drift', query, options.limit);
+        const items = await namedRecords<DriftItem>(api, list, options.limit);
         await writeList(context, driftView, items, options);
       });
     });
@@ -110,24 +111,24 @@ export function checkBody(options: CheckOptions): DriftCheck {
   return { filter: { ...filter, ...(config === undefined ? {} : { config_name: config }) }, ...order };
 }
 
-/** The names of a hostlist with commas between them; undefined when none was given. Throws for one that means no name: no ids would be all. */
-async function idsOf(
+/** The names of a hostlist; undefined when none was given. Throws for one that means no name: no ids would be all. */
+async function namesOf(
   context: CliContext,
   api: ApiClient,
   words: readonly string[],
   ids: string | undefined,
-): Promise<string | undefined> {
+): Promise<string[] | undefined> {
   const hosts = await hostsOf(context, words, ids);
   if (hosts === undefined) return undefined;
   const names = await expandHosts(api, hosts);
   if (names.length === 0) throw usage(`the hostlist ${hosts} means no component`);
-  return names.join(',');
+  return names;
 }
 
 async function check(context: CliContext, words: string[], options: CheckCommandOptions): Promise<void> {
   const api = apiOf(context, options);
-  const ids = await idsOf(context, api, words, options.ids);
-  const body = checkBody({ ...options, ...(ids === undefined ? {} : { ids }) });
+  const names = await namesOf(context, api, words, options.ids);
+  const body = checkBody({ ...options, ...(names === undefined ? {} : { ids: names.join(',') }) });
   const request = { method: 'POST', path: `${PATH}/checks`, body } as const;
   const answer = await perform<DriftCheckAnswer>(context, api, request, options);
   if (answer === undefined) return;
