@@ -222,7 +222,7 @@ describe('what counts', () => {
     api.on('GET /v3/components', always(200, { components: [{ id: 'a' }], next: null }));
     const defaults = { output: 'name' };
     expect((await run(['component', 'list'], { defaults })).out).toBe('a\n');
-    expect((await run(['component', 'list', '-o', 'tsv'], { defaults })).out).toMatch(/^id\t/);
+    expect((await run(['component', 'list', '-o', 'jsonl'], { defaults })).out).toBe('{"id":"a"}\n');
     const wrong = await run(['component', 'list'], { defaults: { output: 'xml' } });
     expect([wrong.exit, wrong.err]).toEqual([2, expect.stringContaining('MUSTER_OUTPUT or the context says xml')]);
   });
