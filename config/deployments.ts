@@ -35,6 +35,10 @@ export const deployments = {
       description: 'Member clusters that one deployment works on at once.',
       change: 'Lower it to spare the worker.',
     }),
+    MUSTER_DEPLOY_CLUSTER_CONCURRENCY: z.coerce.number().int().min(1).max(100).default(5).meta({
+      description: 'Requests that a worker has in flight at one member cluster to apply and delete.',
+      change: 'Lower it for API servers that are slow; raise it for fast ones with many apps.',
+    }),
     MUSTER_DEPLOY_DELETION_WAIT_SECONDS: z.coerce.number().int().min(1).max(86_400).default(300).meta({
       description: 'How long (s) an object that is still being deleted is waited for before its apply fails.',
       change: 'Raise it where finalizers take long.',

@@ -28,6 +28,7 @@ import {
   type GroupInput,
   goAway,
   groupOf,
+  leaveMember,
   reachMember,
   ruleOfContext,
   stillWanted,
@@ -72,10 +73,11 @@ export async function applyGroup(
   for (const resource of open) {
     signal.throwIfAborted();
     if ((await stillWanted(deps.db, input)) === null) break;
-    const step = await applyOne(work, resource);
+    // The turn comes before the attempt is noted: what is noted is sent at once.
+    const step = await deps.turns.take(input.cluster, () => applyOne(work, resource));
     if (step.is === 'being-deleted') return waitForDeletion(deps, group, rule, step.message);
     if (step.is === 'not-served') return waitForKind(step.message);
-    if (step.is === 'away') return goAway(deps, input, group, rule, { ...step, hasMoved, counts: true });
+    if (step.is === 'away') return leaveMember(deps, input, group, rule, { ...step, hasMoved, early: reached.early });
     if (step.is === 'refused' || step.is === 'unwanted') break;
     if (isDefinition(resource)) definitions.push({ name: resource.name, at: deps.clock() });
     hasMoved = true;

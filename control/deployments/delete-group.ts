@@ -23,6 +23,7 @@ import {
   type GroupInput,
   goAway,
   groupOf,
+  leaveMember,
   reachMember,
   ruleOfContext,
   stillWanted,
@@ -56,12 +57,13 @@ export async function deleteGroup(
   const reached = await reachMember(deps, group, rule);
   if (!('member' in reached)) return goAway(deps, input, group, rule, { ...reached, hasMoved: false });
   if (input.hasPlace === false) return waitForTurn(group, rule);
+  const work: Work = { deps, group, member: reached.member, namespace: context.namespace };
   let hasMoved = false;
   for (const resource of open) {
     signal.throwIfAborted();
     if ((await stillWanted(deps.db, input)) === null) break;
-    const away = await deleteOne({ deps, group, member: reached.member, namespace: context.namespace }, resource);
-    if (away !== null) return goAway(deps, input, group, rule, { ...away, hasMoved, counts: true });
+    const away = await deps.turns.take(input.cluster, () => deleteOne(work, resource));
+    if (away !== null) return leaveMember(deps, input, group, rule, { ...away, hasMoved, early: reached.early });
     hasMoved = true;
   }
   await deleteWait(deps.db, group);

@@ -4,16 +4,17 @@ import type { Phase } from '../../domain/deployments/context-state.ts';
 import { type Members, membersOf } from '../../domain/deployments/members.ts';
 import { type ClusterRef, parseClusterName } from '../../domain/deployments/naming.ts';
 import type { MemberCluster, MemberClusters, ReadKubeconfig } from '../../domain/deployments/ports.ts';
-import { isExhausted, type RetryRule, waitSeconds } from '../../domain/deployments/retry.ts';
+import { isExhausted, leftOf, type RetryRule, waitSeconds } from '../../domain/deployments/retry.ts';
 import { ruleOf } from '../../domain/deployments/retry-rule.ts';
 import { isMusterError, musterError } from '../../domain/errors.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { findCluster, findKubeconfig } from '../../store/deployments/clusters.ts';
 import { type GroupResource, noteOpen, type PhaseGroup } from '../../store/deployments/context-resources.ts';
-import { deleteWait, findWait, putWait } from '../../store/deployments/context-waits.ts';
+import { deleteWait, findWait, putWait, type Wait } from '../../store/deployments/context-waits.ts';
 import { type ContextRow, findContext } from '../../store/deployments/contexts.ts';
 import type { Seal } from '../sealing/seal.ts';
 import { placeOf } from './cluster-seal.ts';
+import type { ClusterTurns } from './cluster-turns.ts';
 
 export interface GroupDependencies {
   db: Db;
@@ -24,6 +25,8 @@ export interface GroupDependencies {
   memberClusters: MemberClusters;
   /** Of the installation; a deployment may say otherwise. */
   retry: RetryRule;
+  /** Bounds the requests in flight at each cluster. */
+  turns: ClusterTurns;
   /** How long an object may be seen being deleted before its apply is given up, ms. */
   deletionWaitMs: number;
   /** Time limit of each call to a cluster, ms. */
@@ -82,13 +85,20 @@ export async function stillWanted(db: Db, { context, phase }: GroupInput): Promi
   return row;
 }
 
+export interface Reached {
+  member: MemberCluster;
+  /** The wait that was broken off because the cluster was heard of; null: none was. */
+  early: Wait | null;
+}
+
 /** Returns the cluster, or why it cannot be worked with now. The credential is read anew each time: it may have been replaced. */
 export async function reachMember(
   deps: GroupDependencies,
   group: PhaseGroup,
   rule: RetryRule,
-): Promise<{ member: MemberCluster } | (Away & { counts: boolean })> {
+): Promise<Reached | (Away & { counts: boolean })> {
   let isHeard = false;
+  let early: Wait | null = null;
   const wait = await findWait(deps.db, group);
   if (wait !== null) {
     const now = deps.clock();
@@ -99,9 +109,10 @@ export async function reachMember(
     const isNew = probed !== null && (probed.probed_at?.getTime() ?? 0) > wait.since.getTime();
     isHeard = isNew && probed.is_answering;
     const why = { reason: probed?.reason ?? 'Unreachable', message: probed?.message ?? '' };
-    const left = wait.since.getTime() + wait.retryMs - now.getTime();
+    const left = leftOf(wait, now);
+    if (left > EARLY_MS) early = wait;
     // Woken for another reason: a wait that is not over is no retry.
-    if (!isHeard && left > EARLY_MS) return { ...why, retryAfter: left / 1000, counts: false };
+    if (!isHeard && early !== null) return { ...why, retryAfter: left / 1000, counts: false };
     if (isNew && !isHeard) return { ...why, ...AGAIN };
   }
   const stored = await findKubeconfig(deps.db, group);
@@ -117,7 +128,7 @@ export async function reachMember(
       }
       if ('refused' in said) return { reason: said.refused, message: said.message, ...AGAIN };
     }
-    return { member: deps.memberClusters.openMember(credential) };
+    return { member: deps.memberClusters.openMember(credential), early };
   } catch (error) {
     if (!isMusterError(error)) throw error;
     const reason = error.code === 'cluster_address_not_allowed' ? 'AddressNotAllowed' : 'CredentialUnreadable';
@@ -154,6 +165,26 @@ export async function goAway(
     await putWait(deps.db, group, { since: now, notBefore, retryMs: ms });
   }
   return { is: 'away', waitMs: counts ? Math.max(ms, pause) : pause, reason, message, hasMoved, counts };
+}
+
+/**
+ * Puts a group on record that was let go by its cluster in the middle of its work. A cluster that answers the prober and no call would use up the
+ * retries of a group as fast as any other group asks for: what is left of the group's own wait is waited for, and it counts once.
+ */
+export async function leaveMember(
+  deps: GroupDependencies,
+  input: GroupInput,
+  group: PhaseGroup,
+  rule: RetryRule,
+  { early, ...away }: Away & { hasMoved: boolean; early: Wait | null },
+): Promise<GroupAnswer> {
+  const { reason, message, retryAfter, hasMoved } = away;
+  if (early === null || hasMoved) return goAway(deps, input, group, rule, { ...away, counts: true });
+  const now = deps.clock();
+  const pause = (retryAfter ?? 0) * 1000;
+  await noteOpen(deps.db, group, { status: 'Retrying', reason, message }, now);
+  await putWait(deps.db, group, { ...early, notBefore: new Date(now.getTime() + pause) });
+  return { is: 'away', waitMs: Math.max(leftOf(early, now), pause), reason, message, hasMoved, counts: false };
 }
 
 /** Puts a group on record as waiting for an object that is still being deleted. It has a limit of its own. */

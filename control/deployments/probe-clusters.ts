@@ -1,5 +1,5 @@
 /** Asks member clusters in turn whether they are there. */
-import { PROBE_CALM_MS, PROBE_MS } from '../../domain/deployments/connectivity.ts';
+import { PROBE_MS, probePause } from '../../domain/deployments/connectivity.ts';
 import { clusterName } from '../../domain/deployments/naming.ts';
 import type { MemberClusters, ReadKubeconfig, VersionAnswer } from '../../domain/deployments/ports.ts';
 import { isMusterError } from '../../domain/errors.ts';
@@ -7,6 +7,7 @@ import { messageOf } from '../../domain/text/message-of.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { type DueCluster, noteProbe, type ProbeNote, takeDueClusters } from '../../store/deployments/cluster-probes.ts';
 import { listWaitsFor } from '../../store/deployments/context-waits.ts';
+import { isClusterInUse } from '../../store/deployments/contexts.ts';
 import type { Seal } from '../sealing/seal.ts';
 import { placeOf } from './cluster-seal.ts';
 import type { Waiting } from './wake-waiting.ts';
@@ -65,9 +66,11 @@ export async function probe(deps: ProbeDependencies, { kubeconfig, ...cluster }:
   const note = noteOf(await askVersion(deps, { kubeconfig, ...cluster }));
   const waits = await listWaitsFor(deps.db, cluster);
   const now = deps.clock();
-  const calm = 'seen' in note ? PROBE_CALM_MS : PROBE_MS;
-  // A cluster that is back has all that waits for it woken; what waits again asks for its own probe.
-  const pause = 'seen' in note ? calm : Math.min(calm, ...waits.map(({ retryMs }) => retryMs));
+  const pause = probePause(
+    'seen' in note,
+    await isClusterInUse(deps.db, cluster),
+    waits.map(({ retryMs }) => retryMs),
+  );
   await noteProbe(deps.db, cluster, note, { now, next: new Date(now.getTime() + pause) });
   if (!('seen' in note)) return;
   const name = clusterName(cluster);

@@ -21,6 +21,11 @@ export function waitSeconds(rule: RetryRule, n: number): number {
   return Math.min(rule.maxSeconds, rule.firstSeconds * rule.backoff ** Math.max(0, n - 1));
 }
 
+/** Returns what is left of a wait at a time, ms; below 0: it is over. */
+export function leftOf({ since, retryMs }: { since: Date; retryMs: number }, now: Date): number {
+  return since.getTime() + retryMs - now.getTime();
+}
+
 /** Whether a group gives up after so many waits without success. */
 export function isExhausted({ maxRetries }: Pick<RetryRule, 'maxRetries'>, waits: number): boolean {
   return maxRetries !== null && waits > maxRetries;

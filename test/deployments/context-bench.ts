@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import { applyGroup } from '../../control/deployments/apply-group.ts';
 import { openClusterSeal, openContentSeals } from '../../control/deployments/cluster-seal.ts';
+import { createClusterTurns } from '../../control/deployments/cluster-turns.ts';
 import { deleteGroup } from '../../control/deployments/delete-group.ts';
 import type { GroupAnswer, GroupDependencies, GroupInput } from '../../control/deployments/group-work.ts';
 import { beginPhase, finishPhase } from '../../control/deployments/run-phase.ts';
@@ -81,6 +82,7 @@ export function contextBenchOfBlock(mark: string) {
       readKubeconfig: openKubeconfigs(openAddresses({ allowLoopback: true, networks: [], own: [] })),
       memberClusters: bench.member,
       retry: { firstSeconds: 2, backoff: 1, maxSeconds: 60, maxRetries: null },
+      turns: createClusterTurns(5),
       deletionWaitMs: 300_000,
       callMs: 30_000,
       clock: () => api.now.value,

@@ -1,6 +1,7 @@
 import { createContextActivities } from '../../activities/deployments/activities.ts';
 import { clusterAddressRules } from '../../config/cluster-addresses.ts';
 import { openClusterSeal, openContentSeals } from '../../control/deployments/cluster-seal.ts';
+import { createClusterTurns } from '../../control/deployments/cluster-turns.ts';
 import { keepProbing } from '../../control/deployments/probe-clusters.ts';
 import { createContextSweep } from '../../control/deployments/tell-context.ts';
 import { wakeWaiting } from '../../control/deployments/wake-waiting.ts';
@@ -31,6 +32,7 @@ export const deployments: WorkerLane = ({ env, db, site, log, clock, client, tel
         maxRetries: readMaxRetries(env.MUSTER_DEPLOY_MAX_RETRIES),
       },
       callMs,
+      turns: createClusterTurns(env.MUSTER_DEPLOY_CLUSTER_CONCURRENCY),
       deletionWaitMs: env.MUSTER_DEPLOY_DELETION_WAIT_SECONDS * 1000,
       parallel: env.MUSTER_DEPLOY_MAX_PARALLEL_CLUSTERS,
     }),
