@@ -16,13 +16,15 @@ import type {
 import { musterError } from '../../domain/errors.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { holdCluster, listKnownClusters } from '../../store/deployments/clusters.ts';
-import { writeContext } from '../../store/deployments/contexts.ts';
+import { forgetEnded, writeContext } from '../../store/deployments/contexts.ts';
 import { insertContext, type PlacedApp } from '../../store/deployments/freeze.ts';
 import { holdRecord, listRecords, type RecordRow } from '../../store/deployments/records.ts';
 import { standingOf } from './situation.ts';
 
 const INTENT_KEY = 'genericPlacementIntent';
 const DEFAULT_NAMESPACE = 'default';
+/** AppContexts that have ended and can still be asked for, of each record. */
+const KEPT = 10;
 
 export interface Made {
   id: string;
@@ -87,6 +89,7 @@ async function begin(
   now: Date,
 ): Promise<Made> {
   const { id } = context;
+  await forgetEnded(trx, context.owner, KEPT);
   if ((await insertContext(trx, context, apps, now)) > 0) return { id, state: 'Instantiating' };
   const state = changeContext('Instantiating', stateAfter('apply', true));
   await writeContext(trx, id, { state, wanted: null, isStopped: false }, now);

@@ -5,6 +5,7 @@ import { musterError } from '../../domain/errors.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { deleteLabel, insertLabel, listLabels } from '../../store/deployments/cluster-labels.ts';
 import { findCluster, holdCluster } from '../../store/deployments/clusters.ts';
+import { isLabelInUse } from '../../store/deployments/contexts.ts';
 import { clusterNotFound } from './put-cluster.ts';
 
 export interface LabelDependencies {
@@ -27,13 +28,22 @@ export async function addLabel(
   });
 }
 
-/** Removes a label. Throws `not_found`. */
+/** Removes a label. Throws `not_found`, and `in_use` while a deployment is there because of it. */
 export async function removeLabel(
   { db }: Pick<LabelDependencies, 'db'>,
   ref: ClusterRef,
   label: string,
 ): Promise<void> {
-  if (!(await deleteLabel(db, ref, label))) throw labelNotFound(ref, label);
+  await db.transaction().execute(async (trx) => {
+    // A deployment that is being placed has the cluster meanwhile.
+    if (!(await holdCluster(trx, ref, 'update'))) throw clusterNotFound(ref);
+    if (!(await deleteLabel(trx, ref, label))) throw labelNotFound(ref, label);
+    if (!(await isLabelInUse(trx, ref, label))) return;
+    throw musterError(
+      'in_use',
+      `A deployment that has not ended is on cluster '${clusterName(ref)}' by label '${label}': terminate it first`,
+    );
+  });
 }
 
 /** Returns the labels of a cluster by name. Throws `not_found`. */

@@ -6,11 +6,11 @@ import { at } from '../../domain/deployments/members.ts';
 import { notSupported } from '../../domain/deployments/not-supported.ts';
 import type { ReadArchive } from '../../domain/deployments/ports.ts';
 import { type Manifest, WAIT_ANNOTATION } from '../../domain/deployments/read-manifests.ts';
-import type { RecordKind } from '../../domain/deployments/record-path.ts';
+import { nameInPath, type RecordKind } from '../../domain/deployments/record-path.ts';
 import type { StoredRecord } from '../../domain/deployments/record-schema.ts';
 import { musterError } from '../../domain/errors.ts';
 import { findFile, insertFile, insertManifests, type StoredManifest } from '../../store/deployments/app-manifests.ts';
-import { isAppInUse } from '../../store/deployments/contexts.ts';
+import { isAppInUse, isProfileInUse } from '../../store/deployments/contexts.ts';
 import { holdRecord } from '../../store/deployments/records.ts';
 import type { Seal } from '../sealing/seal.ts';
 import {
@@ -103,6 +103,20 @@ export async function removeApp(deps: Pick<AppDependencies, 'db'>, path: string,
       if (above === null) throw recordNotFound('composite-app', compositeApp);
       if (!(await isAppInUse(trx, compositeApp))) return;
       throw musterError('in_use', 'A deployment of its composite app has not ended: terminate it first');
+    },
+  });
+}
+
+/** Removes a composite profile. Throws `not_found`, `has_children`, and `in_use` while a deployment with it has not ended. */
+export async function removeProfile(
+  deps: Pick<AppDependencies, 'db'>,
+  path: string,
+  compositeApp: string,
+): Promise<void> {
+  await removeRecord(deps, 'composite-profile', path, {
+    check: async (trx) => {
+      if (!(await isProfileInUse(trx, compositeApp, nameInPath(path)))) return;
+      throw musterError('in_use', `A deployment with profile '${nameInPath(path)}' has not ended: terminate it first`);
     },
   });
 }

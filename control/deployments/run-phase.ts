@@ -42,7 +42,8 @@ export async function beginPhase({ db, clock }: PhaseDependencies, id: string): 
       await writeContext(
         trx,
         id,
-        { state: changeContext(context.state, 'Terminating'), wanted: 'delete', isStopped: false },
+        // A stop that came behind the terminate is one of the deletion.
+        { state: changeContext(context.state, 'Terminating'), wanted: 'delete', isStopped: context.is_stopped },
         now,
       );
     }

@@ -55,6 +55,58 @@ export async function isAppInUse(db: Db, compositeApp: string): Promise<boolean>
   return (await query.limit(1).executeTakeFirst()) !== undefined;
 }
 
+/** Whether an AppContext that has not ended belongs to a deployment intent group that names a composite profile. */
+export async function isProfileInUse(db: Db, compositeApp: string, profile: string): Promise<boolean> {
+  const query = db
+    .selectFrom('deployment_contexts as c')
+    .innerJoin('placement_records as r', 'r.path', 'c.owner')
+    .select('c.id')
+    .where('r.parent', '=', compositeApp)
+    .where('r.kind', '=', 'group')
+    .where(sql<boolean>`r.spec ->> 'profile' = ${profile}`)
+    .where('c.state', 'not in', ENDED);
+  return (await query.limit(1).executeTakeFirst()) !== undefined;
+}
+
+/**
+ * Whether an AppContext that has not ended goes to a cluster, and an app intent of its group asks for a label of the cluster's provider. Intents
+ * cannot change while an AppContext has not ended, so they are those that it was placed by.
+ */
+export async function isLabelInUse(db: Db, { provider, cluster }: ClusterRef, label: string): Promise<boolean> {
+  const asks = sql<boolean>`jsonb_path_exists(i.spec,
+    '$.** ? (@."cluster-label-name" == $label && @."provider-name" == $provider)',
+    jsonb_build_object('label', ${label}::text, 'provider', ${provider}::text))`;
+  const query = db
+    .selectFrom('context_groups as g')
+    .innerJoin('deployment_contexts as c', 'c.id', 'g.context')
+    .innerJoin('placement_records as i', (join) =>
+      join.on('i.kind', '=', 'app-intent').on(sql<boolean>`starts_with(i.path, c.owner || '/')`),
+    )
+    .select('c.id')
+    .where('g.provider', '=', provider)
+    .where('g.cluster', '=', cluster)
+    .where('c.state', 'not in', ENDED)
+    .where(asks);
+  return (await query.limit(1).executeTakeFirst()) !== undefined;
+}
+
+/** Removes AppContexts of a record that have ended, all but the last so many. */
+export async function forgetEnded(trx: Db, owner: string, kept: number): Promise<void> {
+  await trx
+    .deleteFrom('deployment_contexts')
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('deployment_contexts')
+        .select('id')
+        .where('owner', '=', owner)
+        .where('state', 'in', ENDED)
+        .orderBy('created_at', 'desc')
+        .orderBy('id')
+        .offset(kept),
+    )
+    .execute();
+}
+
 /** Whether an AppContext that has not ended goes to a cluster. */
 export async function isClusterInUse(db: Db, { provider, cluster }: ClusterRef): Promise<boolean> {
   const query = db
@@ -112,6 +164,18 @@ export async function countStatuses(db: Db, id: string): Promise<Partial<Record<
     .groupBy('status')
     .execute();
   return Object.fromEntries(rows.map(({ status, count }) => [status, Number(count)]));
+}
+
+/** Returns how many resources of an AppContext were sent to their clusters, or are about to be, and are not deleted. */
+export async function countSent(db: Db, id: string): Promise<number> {
+  const row = await db
+    .selectFrom('context_resources')
+    .select(({ fn }) => fn.countAll<string>().as('count'))
+    .where('context', '=', id)
+    .where('attempted', '=', true)
+    .where('status', '!=', 'Deleted')
+    .executeTakeFirst();
+  return Number(row?.count ?? 0);
 }
 
 /** Returns the clusters of an AppContext that have something left to do, each with its apps in their order. */

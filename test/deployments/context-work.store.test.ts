@@ -223,7 +223,85 @@ describe('apply', () => {
   });
 });
 
+describe('a cluster that answers the prober and no call', () => {
+  test('uses up the retries of a group at its own intervals, however often it is woken', async () => {
+    const run = await instantiated({ muster: { maxRetries: 1, retrySeconds: 60, retryBackoff: 1 } });
+    const { db } = bench.api.database;
+    const seen = () =>
+      db
+        .updateTable('member_cluster_probes')
+        .set({ is_answering: true, last_seen: bench.api.now.value, probed_at: bench.api.now.value })
+        .where('provider', '=', run.provider)
+        .execute();
+    bench.member.fault = (call) => (call === 'read' ? refusal(503, 'ServiceUnavailable') : undefined);
+    expect(await round(run)).toMatchObject([{ is: 'away', counts: true, waitMs: 60_000 }]);
+    for (let woken = 1; woken <= 5; woken += 1) {
+      later(2);
+      await seen();
+      expect(await round(run, { waits: 0 })).toMatchObject([
+        { is: 'away', counts: false, reason: 'ServiceUnavailable', waitMs: 60_000 - woken * 2_000 },
+      ]);
+    }
+    expect(await reasons(run)).toMatchObject({ 'cfg+ConfigMap': 'Retrying ServiceUnavailable' });
+    later(50);
+    expect(await round(run, { waits: 1 })).toMatchObject([{ is: 'away', counts: true }]);
+    later(60);
+    expect(await round(run, { waits: 2 })).toEqual([{ is: 'ended' }]);
+    expect(await reasons(run)).toMatchObject({ 'cfg+ConfigMap': 'Failed RetriesExceeded' });
+  });
+
+  test('has its work taken up as soon as it answers calls', async () => {
+    const run = await instantiated({ muster: { retrySeconds: 60 } });
+    bench.member.fault = () => AWAY;
+    await round(run);
+    bench.member.fault = () => undefined;
+    later(2);
+    await bench.api.database.db
+      .updateTable('member_cluster_probes')
+      .set({ is_answering: true, last_seen: bench.api.now.value, probed_at: bench.api.now.value })
+      .where('provider', '=', run.provider)
+      .execute();
+    expect(await round(run)).toEqual([{ is: 'ended' }]);
+    expect(await status(run)).toEqual({ status: 'Instantiated', Applied: 2 });
+  });
+});
+
 describe('terminate', () => {
+  test('is stopped before it has begun: the deletion gives up, and what was sent is deleted by the next one', async () => {
+    const run = await instantiated();
+    bench.member.fault = (call, path) => (call === 'apply' && path === SERVICE ? AWAY : undefined);
+    await round(run);
+    await post(`${run.group}/terminate`);
+    expect((await status(run)).status).toBe('PreTerminate');
+    expect(await post(`${run.group}/stop`)).toMatchObject({ state: 'TerminateStopped' });
+    expect(await bench.api.call('POST', `${run.group}/instantiate`)).toMatchObject({
+      status: 409,
+      body: { code: 'context_busy' },
+    });
+    bench.member.fault = () => undefined;
+    bench.member.calls.length = 0;
+    await round(run);
+    expect(bench.member.calls).toEqual([]);
+    expect(await status(run)).toEqual({ status: 'TerminateFailed', Failed: 2 });
+    expect(await reasons(run)).toEqual({ 'cfg+ConfigMap': 'Failed Stopped', 'agent+Service': 'Failed Stopped' });
+    await post(`${run.group}/terminate`);
+    later(35);
+    await round(run);
+    expect(await status(run)).toEqual({ status: 'Terminated', Deleted: 2 });
+    expect(bench.member.objects.size).toBe(0);
+  });
+
+  test('has nothing to stop before it has begun where nothing was ever sent', async () => {
+    const run = await instantiated();
+    await post(`${run.group}/terminate`);
+    expect(await bench.api.call('POST', `${run.group}/stop`)).toMatchObject({
+      status: 409,
+      body: { code: 'invalid_state' },
+    });
+    await round(run);
+    expect(await status(run)).toEqual({ status: 'Terminated', Deleted: 2 });
+  });
+
   test('deletes in reversed order', async () => {
     const run = await instantiated();
     await round(run);

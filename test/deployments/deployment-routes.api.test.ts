@@ -243,6 +243,50 @@ describe('what is not built', () => {
   });
 });
 
+describe('what a deployment uses', () => {
+  test('stays until its AppContext has ended: the profile, and the label that chose the cluster', async () => {
+    const { group, compositeApp, provider } = await deployment();
+    const cluster = `/v2/cluster-providers/${provider}/clusters/north`;
+    await admin('POST', `${cluster}/labels`, { 'label-name': 'edge' });
+    await admin('POST', `${cluster}/labels`, { 'label-name': 'spare' });
+    const intents = `${group}/generic-placement-intents/where/app-intents`;
+    await operator('DELETE', `${intents}/agent-where`);
+    const allOf = [{ 'provider-name': provider, 'cluster-label-name': 'edge' }];
+    await operator('POST', intents, { ...named('labelled'), spec: { 'app-name': 'agent', intent: { allOf } } });
+    await operator('POST', `${group}/approve`);
+    const { instance } = (await operator('POST', `${group}/instantiate`)).body;
+    const removed = async (path: string) => {
+      const { status, body } = await admin('DELETE', path);
+      return [status, body?.code ?? null];
+    };
+    expect(await codeOf('DELETE', `${compositeApp}/composite-profiles/base`)).toEqual([409, 'in_use']);
+    expect(await removed(`${cluster}/labels/edge`)).toEqual([409, 'in_use']);
+    expect(await removed(`${cluster}/labels/spare`)).toEqual([204, null]);
+    expect((await admin('GET', `${cluster}/labels/edge`)).status).toBe(200);
+    await api.database.db
+      .updateTable('deployment_contexts')
+      .set({ state: 'Terminated', wanted: null })
+      .where('id', '=', instance)
+      .execute();
+    expect(await removed(`${cluster}/labels/edge`)).toEqual([204, null]);
+    expect(await codeOf('DELETE', `${compositeApp}/composite-profiles/base`)).toEqual([204, null]);
+  });
+
+  test('is kept of the last ten AppContexts that have ended, and of no more', async () => {
+    const { cloud } = await deployment();
+    const instances: string[] = [];
+    for (let round = 0; round < 13; round += 1) {
+      instances.push((await operator('POST', `${cloud}/terminate`)).body.instance);
+      await operator('POST', `${cloud}/instantiate`);
+      api.now.value = new Date(api.now.value.getTime() + 1_000);
+    }
+    const answers = await Promise.all(
+      instances.map(async (instance) => (await operator('GET', `${cloud}/status?instance=${instance}`)).status),
+    );
+    expect(answers).toEqual([...Array(3).fill(404), ...Array(10).fill(200)]);
+  });
+});
+
 describe('a logical cloud', () => {
   test('has nothing to stop', async () => {
     const { cloud } = await deployment();

@@ -70,7 +70,7 @@ export async function labelRoutes(app: ApiServer, deps: DeploymentApi): Promise<
     `${base}/:label`,
     {
       schema: { tags, summary: 'Remove a label of a cluster', params, response: { 204: NoContentSchema } },
-      config: { access: 'admin', class: 'quick', refuses: ['not_found'] },
+      config: { access: 'admin', class: 'quick', refuses: ['not_found', 'in_use'] },
     },
     async (request, reply) => {
       await removeLabel(deps, refOf(request.params), request.params.label);

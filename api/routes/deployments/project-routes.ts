@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { removeProfile } from '../../../control/deployments/put-app.ts';
 import { addRecord, type GivenRecord, putRecord } from '../../../control/deployments/records.ts';
 import { CompositeAppSchema, ControllerSchema, StoredRecordSchema } from '../../../domain/deployments/record-schema.ts';
 import { PlainRecordSchema } from '../../../domain/deployments/schema.ts';
@@ -6,7 +7,7 @@ import { acting } from '../../acting.ts';
 import type { ApiServer } from '../../server/api-server.ts';
 import type { DeploymentApi } from './dependencies.ts';
 import { NOT_JSON } from './not-json.ts';
-import { COMPOSITE_APP, type Names, PROJECT, paramsOf } from './record-paths.ts';
+import { COMPOSITE_APP, type Names, PROJECT, paramsOf, recordAt } from './record-paths.ts';
 import { recordRoutes } from './record-routes.ts';
 
 /** Projects with their composite apps and profiles; registered controllers. */
@@ -39,7 +40,8 @@ export async function projectRoutes(app: ApiServer, deps: DeploymentApi): Promis
       base: `${COMPOSITE_APP}/composite-profiles`,
       item: '/:profile',
     },
-    ...{ access: 'operator', schema: PlainRecordSchema, tag },
+    ...{ access: 'operator', schema: PlainRecordSchema, tag, refuses: ['in_use'] },
+    remove: (_, path, names) => removeProfile(deps, path, recordAt(COMPOSITE_APP, names)),
   });
   const controllers = '/v2/controllers';
   recordRoutes(app, deps, {
