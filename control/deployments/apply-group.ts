@@ -15,6 +15,7 @@ import {
   listGroupResources,
   noteAttempt,
   noteCallEnded,
+  noteFirstApply,
   noteOutcome,
   type Outcome,
   type PhaseGroup,
@@ -69,6 +70,7 @@ export async function applyGroup(
     .filter((resource) => isDefinition(resource) && resource.status === 'Applied')
     .map(({ name, changed_at }) => ({ name, at: changed_at }));
   const work: Work = { deps, group, member, namespace: context.namespace, definitions };
+  await noteFirstApply(deps.db, group, deps.clock());
   let hasMoved = false;
   for (const resource of open) {
     signal.throwIfAborted();

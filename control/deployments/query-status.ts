@@ -1,13 +1,16 @@
-/** The answer to a status query of type `rsync`: what was applied, from the counts down to each manifest. */
+/** The answer to a status query: what was applied and what is there, from the counts down to each manifest and live object. */
+import type { LiveResource } from '../../domain/deployments/cluster-status.ts';
 import { connectivityOf } from '../../domain/deployments/connectivity.ts';
 import { addCounts, shownCounts } from '../../domain/deployments/counting.ts';
+import { type ClusterSight, isReceived, isStale } from '../../domain/deployments/freshness.ts';
+import { legacyAnswer } from '../../domain/deployments/legacy-view.ts';
 import { manifestToApply } from '../../domain/deployments/manifest-cleaning.ts';
 import { type Members, membersOf } from '../../domain/deployments/members.ts';
-import { clusterName, labelValue } from '../../domain/deployments/naming.ts';
-import { notSupported } from '../../domain/deployments/not-supported.ts';
+import { type ClusterRef, clusterName, labelValue } from '../../domain/deployments/naming.ts';
 import { groupNames, nameInPath, type RecordKind } from '../../domain/deployments/record-path.ts';
 import type { GroupRecord } from '../../domain/deployments/record-schema.ts';
 import { RSYNC_STATUSES } from '../../domain/deployments/resource-status.ts';
+import { shownLive } from '../../domain/deployments/snapshot.ts';
 import { type GivenQuery, readStatusQuery, type StatusQuery } from '../../domain/deployments/status-query.ts';
 import { type AppOnCluster, headOf, statusAnswer } from '../../domain/deployments/status-view.ts';
 import { musterError } from '../../domain/errors.ts';
@@ -15,6 +18,7 @@ import type { Db } from '../../store/connection/database.ts';
 import { listStatuses, type StatusRow } from '../../store/deployments/context-statuses.ts';
 import { countStatuses } from '../../store/deployments/contexts.ts';
 import { findRecord, type RecordRow } from '../../store/deployments/records.ts';
+import { listLive, listWatchedClusters } from '../../store/deployments/snapshots.ts';
 import { recordNotFound } from './records.ts';
 import { standingOf } from './situation.ts';
 
@@ -27,7 +31,7 @@ export interface StatusDependencies {
 
 /**
  * Returns the status of a deployment intent group or a logical cloud.
- * Throws `bad_request` for a mistake in the query, `not_supported` for what is not built of it, `not_found`.
+ * Throws `bad_request` for a mistake in the query, `not_found`.
  */
 export async function statusOf(
   deps: StatusDependencies,
@@ -39,8 +43,6 @@ export async function statusOf(
   const query = readStatusQuery(given);
   const record = await findRecord(db, { kind, path });
   if (record === null) throw recordNotFound(kind, path);
-  if (query.legacy) throw notSupported('format=legacy');
-  if (query.type !== 'rsync') throw notSupported(`type=${query.type}`);
   const { actions, state, instance, contexts } = await standingOf(db, path);
   const asked = query.instance ?? instance;
   const status = asked === null ? null : (contexts.get(asked) ?? null);
@@ -48,6 +50,7 @@ export async function statusOf(
     throw musterError('not_found', `'${nameInPath(path)}' has no instance '${asked}'`);
   }
   const head = { names: namesOf(kind, record), state, actions, status };
+  if (query.legacy) return legacyAnswer(head, asked === null ? [] : await groupsOf(deps, asked, query), query);
   if (asked === null) return headOf(head);
   if (!isCountAlone(query)) return statusAnswer(head, await groupsOf(deps, asked, query), query);
   const counts = shownCounts(addCounts(RSYNC_STATUSES, [await countStatuses(db, asked)]));
@@ -55,33 +58,70 @@ export async function statusOf(
 }
 
 /** Counted by the database: there may be many resources. */
-function isCountAlone({ output, apps, clusters, resources }: StatusQuery): boolean {
-  return output === 'summary' && apps.length + clusters.length + resources.length === 0;
+function isCountAlone({ type, output, apps, clusters, resources }: StatusQuery): boolean {
+  return type === 'rsync' && output === 'summary' && apps.length + clusters.length + resources.length === 0;
 }
 
 async function groupsOf(deps: StatusDependencies, context: string, query: StatusQuery): Promise<AppOnCluster[]> {
-  const rows = await listStatuses(deps.db, context, { ...query, isDetailed: query.output === 'detail' });
+  const isSeen = query.type !== 'rsync';
+  // A live object may be described by a manifest of another name than is asked for, or by none.
+  const resources = isSeen ? [] : query.resources;
+  const rows = await listStatuses(deps.db, context, { ...query, resources, isDetailed: query.output === 'detail' });
+  const sight = isSeen ? await sightOf(deps.db, context) : null;
   const groups = new Map<string, StatusRow[]>();
   for (const row of rows) {
-    const key = `${row.app}/${clusterName(row)}`;
+    const key = groupKey(row);
     const known = groups.get(key);
     if (known === undefined) groups.set(key, [row]);
     else known.push(row);
   }
   const now = deps.clock();
-  return [...groups.values()].map((own) => groupOf(deps, context, own, now));
+  return [...groups.values()].map((own) => groupOf(deps, context, own, { sight, now }));
 }
 
-function groupOf({ staleAfterMs }: StatusDependencies, context: string, rows: StatusRow[], now: Date): AppOnCluster {
-  const [{ app, provider, cluster, is_answering, last_seen }] = rows as [StatusRow];
-  const probed = { isAnswering: is_answering ?? false, lastSeen: last_seen };
+/** What is known of the clusters of an AppContext. */
+interface Sight {
+  clusters: ReadonlyMap<string, ClusterSight>;
+  /** By app and cluster. */
+  live: ReadonlyMap<string, LiveResource[]>;
+}
+
+async function sightOf(db: Db, context: string): Promise<Sight> {
+  const [clusters, rows] = await Promise.all([listWatchedClusters(db, context), listLive(db, context)]);
+  const live = new Map<string, LiveResource[]>();
+  for (const row of rows) {
+    const { api_group: group, version, kind, namespace, name, object, is_own: isOwn } = row;
+    const seen = { identity: { group, version, kind, namespace, name }, object: membersOf(JSON.parse(object)), isOwn };
+    const key = groupKey(row);
+    const known = live.get(key);
+    if (known === undefined) live.set(key, [seen]);
+    else known.push(seen);
+  }
+  return { clusters: new Map(clusters.map((each) => [clusterName(each), each])), live };
+}
+
+function groupKey({ app, ...ref }: { app: string } & ClusterRef): string {
+  return `${app}/${clusterName(ref)}`;
+}
+
+function groupOf(
+  { staleAfterMs }: StatusDependencies,
+  context: string,
+  rows: StatusRow[],
+  { sight, now }: { sight: Sight | null; now: Date },
+): AppOnCluster {
+  const [first] = rows as [StatusRow];
+  const { app, provider, cluster, is_answering, last_seen, applied_at } = first;
+  const connectivity = connectivityOf({ isAnswering: is_answering ?? false, lastSeen: last_seen }, now, staleAfterMs);
+  const resources = rows.map((row) => resourceOf(context, row));
+  const known = sight?.clusters.get(clusterName(first)) ?? { kinds: [], watchedUntil: null };
+  const matters = [...resources.map(({ identity }) => identity), { group: '', kind: 'Pod' }];
   return {
-    ...{ app, provider, cluster },
-    connectivity: connectivityOf(probed, now, staleAfterMs),
+    ...{ app, provider, cluster, connectivity, resources },
     lastSeen: last_seen?.toISOString() ?? null,
-    resources: rows.map((row) => resourceOf(context, row)),
-    // Nothing is known of live objects.
-    ...{ live: [], isReceived: () => false, isStale: false },
+    live: shownLive(sight?.live.get(groupKey(first)) ?? [], resources),
+    isReceived: (identity) => isReceived(known, identity, applied_at),
+    isStale: sight !== null && isStale({ ...known, connectivity }, matters, { now, staleAfterMs }),
   };
 }
 

@@ -141,7 +141,7 @@ function byKind(one: Identity, other: Identity): number {
   return place(one) - place(other) || byName(one.kind, other.kind) || byName(one.name, other.name);
 }
 
-/** Versions of an API name the same object. */
-function idOf({ group, kind, namespace, name }: Identity): string {
+/** Returns what tells an object from all others: versions of an API name the same object. */
+export function idOf({ group, kind, namespace, name }: Identity): string {
   return [group, kind, namespace, name].join('/');
 }

@@ -18,6 +18,11 @@ export function objectPath(identity: Identity, served: ServedKind, namespace: st
   return `${versionPath(identity)}${within}/${part(served.plural)}/${part(identity.name)}`;
 }
 
+/** Returns the path of all objects of a kind, in every namespace. */
+export function collectionPath(identity: Pick<Identity, 'group' | 'version'>, { plural }: ServedKind): string {
+  return `${versionPath(identity)}/${part(plural)}`;
+}
+
 function part(text: string): string {
   return encodeURIComponent(text);
 }

@@ -38,6 +38,27 @@ export interface Precondition {
   resourceVersion: string;
 }
 
+/** What is watched of a kind. */
+export interface KindWatch {
+  /** Path of the collection in all namespaces. */
+  path: string;
+  /** Data stay in their cluster. */
+  isMetadataOnly: boolean;
+  /** Version behind which it goes on; null: all that is there is told first. */
+  after: string | null;
+}
+
+/** `listed`: all that was there has been told. */
+export type WatchMessage = { is: 'there' | 'gone'; object: Members } | { is: 'open' | 'listed' };
+
+/** How a watch has ended. */
+export interface WatchEnd {
+  /** Version up to which everything was told; null: all has to be listed again. */
+  version: string | null;
+  /** Why it could not go on; null: it was its time. */
+  failed: ClusterAnswer | NoAnswer | null;
+}
+
 /** Member clusters, each reached by a credential. No call rejects. */
 export interface MemberClusters {
   /** Asks for the version, on a connection of its own. `withinMs`: default the time limit of each call. */
@@ -58,6 +79,11 @@ export interface MemberCluster {
   apply(path: string, manifest: Members): Promise<Asked<LiveMetadata>>;
   /** Deletes an object that has not changed since it was read; what belongs to it goes in the background. */
   delete(path: string, precondition: Precondition): Promise<Asked<never>>;
+  /**
+   * Watches the objects of a kind that have our label, whatever its value, and tells of each; the next message waits until the former is taken.
+   * It ends by itself from time to time. Throws what `take` throws.
+   */
+  watchKind(watch: KindWatch, take: (message: WatchMessage) => Promise<void>, signal: AbortSignal): Promise<WatchEnd>;
   /** Sets our label (null: takes it off) on an object that has not changed since it was read. */
   relabel(path: string, precondition: Precondition, label: string | null): Promise<Asked<never>>;
 }

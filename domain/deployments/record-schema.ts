@@ -142,7 +142,9 @@ const values = z.array(z.string()).optional();
 const FIRST = 'of a repeated parameter the first counts';
 
 export const StatusQuerySchema = z.object({
-  type: values.describe(`\`rsync\` (default): what was applied; ${FIRST}`),
+  type: values.describe(
+    `\`rsync\` (default): what was applied; \`cluster\`: what is there; \`all\`: both joined; ${FIRST}`,
+  ),
   output: values.describe(`\`summary\`, \`apps\`, \`clusters\`, \`all\` (default) or \`detail\`; ${FIRST}`),
   instance: values.describe(`id of an AppContext; default: the current one; ${FIRST}`),
   format: values.describe(`\`legacy\`: the older shape; ${FIRST}`),

@@ -13,5 +13,11 @@ export interface Call {
 
 export type Said = (ClusterAnswer & { data: unknown }) | NoAnswer;
 
+/** An answer that goes on, or why there is none. */
+export type Opened = { stream: AsyncIterable<Buffer> } | { failed: ClusterAnswer | NoAnswer };
+
+/** Opens an answer whose body is read as it comes; the signal ends it. */
+export type Open = (call: Pick<Call, 'path' | 'accept'>, signal: AbortSignal) => Promise<Opened>;
+
 /** Returns an answer, or why there is none. */
 export type Ask = (call: Call) => Promise<Said>;

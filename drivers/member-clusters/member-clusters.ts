@@ -1,19 +1,21 @@
 /** Requests to member clusters: no library, no redirect, no proxy, and an address that was checked is the one connected to. */
 import { checkServerIdentity } from 'node:tls';
-import { type AnswerClass, type ClusterAnswer, classOf } from '../../domain/deployments/answer-class.ts';
+import { type AnswerClass, type ClusterAnswer, classOf, type NoAnswer } from '../../domain/deployments/answer-class.ts';
 import type { ClusterCredential } from '../../domain/deployments/kubeconfig.ts';
 import { at, hasMembers, listAt, textAt } from '../../domain/deployments/members.ts';
 import type { MemberClusters, VersionAnswer } from '../../domain/deployments/ports.ts';
 import { isMusterError } from '../../domain/errors.ts';
 import { messageOf } from '../../domain/text/message-of.ts';
-import { type Answer, exchange, type Outgoing, toTarget } from '../http/exchange.ts';
+import { type Answer, exchange, type Outgoing, readUpTo, send, toTarget } from '../http/exchange.ts';
 import { type ClusterAddresses, hostOf } from './addresses.ts';
-import type { Call, Said } from './calls.ts';
+import type { Call, Opened, Said } from './calls.ts';
 import { pemOf } from './kubeconfig.ts';
 import { openMember } from './member.ts';
 
 /** Of an answer so much is read, bytes. */
 const ANSWER_MAX = 32 * 1024 * 1024;
+/** Of an answer in place of a stream so much is read, bytes. */
+const REFUSAL_MAX = 64 * 1024;
 
 export interface MemberClusterOptions {
   addresses: ClusterAddresses;
@@ -38,12 +40,36 @@ export function openMemberClusters({ addresses, callMs }: MemberClusterOptions):
       const limits = { withinMs, mostBytes: () => ANSWER_MAX };
       return answerOf(await exchange({ ...outgoing, method, headers: sent, ...text }, limits));
     } catch (error) {
-      const isAddress = isMusterError(error) && error.code === 'cluster_address_not_allowed';
-      return { noAnswer: isAddress ? 'address' : 'connection', message: messageOf(error) };
+      return noAnswer(error);
+    }
+  };
+  const open = async (
+    credential: ClusterCredential,
+    { path, accept }: Pick<Call, 'path' | 'accept'>,
+    signal: AbortSignal,
+  ): Promise<Opened> => {
+    const headers = new AbortController();
+    const late = setTimeout(() => headers.abort(new Error(`no answer within ${callMs / 1000} s`)), callMs);
+    try {
+      const { headers: own, ...outgoing } = await outgoingTo(addresses, credential, path);
+      const sent = { ...(own as Record<string, string>), ...(accept === undefined ? {} : { accept }) };
+      const stream = await send({ ...outgoing, headers: sent }, AbortSignal.any([signal, headers.signal]));
+      if (stream.statusCode === 200) return { stream };
+      const read = await readUpTo(stream, REFUSAL_MAX);
+      const { data: _, ...failed } = answerOf({ status: stream.statusCode ?? 0, headers: stream.headers, ...read });
+      return { failed };
+    } catch (error) {
+      return { failed: noAnswer(error) };
+    } finally {
+      clearTimeout(late);
     }
   };
   return {
-    openMember: (credential) => openMember((call) => ask(credential, call)),
+    openMember: (credential) =>
+      openMember(
+        (call) => ask(credential, call),
+        (call, signal) => open(credential, call, signal),
+      ),
     async readVersion(credential, withinMs): Promise<VersionAnswer> {
       const asked = await ask(credential, { method: 'GET', path: '/version' }, withinMs);
       const said = classOf('read', asked, false);
@@ -56,6 +82,11 @@ export function openMemberClusters({ addresses, callMs }: MemberClusterOptions):
       return { refused: reasonOf(said), message: 'message' in said ? said.message : '' };
     },
   };
+}
+
+function noAnswer(error: unknown): NoAnswer {
+  const isAddress = isMusterError(error) && error.code === 'cluster_address_not_allowed';
+  return { noAnswer: isAddress ? 'address' : 'connection', message: messageOf(error) };
 }
 
 function reasonOf(said: AnswerClass): string {
@@ -84,7 +115,7 @@ function namedAs(name: string): NonNullable<Outgoing['checkServerIdentity']> {
   return (_host, certificate) => checkServerIdentity(name, certificate);
 }
 
-function answerOf({ status, headers, bytes, isCut }: Answer): Said {
+function answerOf({ status, headers, bytes, isCut }: Answer): Exclude<Said, NoAnswer> {
   const retryAfter = /^[0-9]{1,5}$/.test(headers['retry-after'] ?? '') ? Number(headers['retry-after']) : null;
   const data = isCut ? undefined : jsonOf(bytes);
   return { httpStatus: status, retryAfter, data, body: bodyOf(data) };

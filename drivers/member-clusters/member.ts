@@ -4,7 +4,8 @@ import { at, listAt, textAt } from '../../domain/deployments/members.ts';
 import { DEPLOYMENT_LABEL } from '../../domain/deployments/naming.ts';
 import { type ServedKind, versionPath } from '../../domain/deployments/object-path.ts';
 import type { Asked, MemberCluster } from '../../domain/deployments/ports.ts';
-import type { Ask, Call, Said } from './calls.ts';
+import type { Ask, Call, Open, Said } from './calls.ts';
+import { watchKind } from './watch-kind.ts';
 
 /** The metadata of an object alone, so that data of Secrets stay in their cluster; errors come as JSON all the same. */
 const METADATA = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
@@ -13,7 +14,7 @@ const MERGE = 'application/merge-patch+json';
 /** Owner of the fields that are applied. */
 const FIELD_MANAGER = 'muster';
 
-export function openMember(ask: Ask): MemberCluster {
+export function openMember(ask: Ask, open: Open): MemberCluster {
   /** Kinds by the path of their group and version, for this piece of work. */
   const served = new Map<string, Map<string, ServedKind>>();
   const askMetadata = async (call: Call): Promise<Asked<LiveMetadata>> => {
@@ -48,6 +49,7 @@ export function openMember(ask: Ask): MemberCluster {
         ...{ method: 'DELETE', path, type: 'application/json' },
         body: { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Background', preconditions },
       }),
+    watchKind: (watch, take, signal) => watchKind({ ask, open }, watch, take, signal),
     relabel: (path, precondition, label) =>
       only({
         ...{ method: 'PATCH', type: MERGE, path: `${path}?fieldManager=${FIELD_MANAGER}` },

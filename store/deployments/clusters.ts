@@ -104,6 +104,15 @@ export async function findKubeconfig(
   return (await only(db, ref).select(['kubeconfig', 'metadata']).executeTakeFirst()) ?? null;
 }
 
+/** Returns the sealed kubeconfig and its revision, which differs from that of every other credential of the cluster; null without the cluster. */
+export async function findSealedCredential(
+  db: Db,
+  ref: ClusterRef,
+): Promise<{ kubeconfig: Buffer; revision: number } | null> {
+  const row = await only(db, ref).select(['kubeconfig', 'credential_revision']).executeTakeFirst();
+  return row === undefined ? null : { kubeconfig: row.kubeconfig, revision: Number(row.credential_revision) };
+}
+
 export async function findCluster(db: Db, ref: ClusterRef): Promise<ClusterRow | null> {
   const row = await rows(db)
     .where('c.provider', '=', ref.provider)

@@ -39,6 +39,19 @@ export async function listGroupResources(db: Db, { context, app, provider, clust
 }
 export type GroupResource = Awaited<ReturnType<typeof listGroupResources>>[number];
 
+/** Notes that a group is about to be applied for the first time: what was listed before does not tell whether its objects are there. */
+export async function noteFirstApply(db: Db, { context, app, provider, cluster }: GroupKey, now: Date): Promise<void> {
+  await db
+    .updateTable('context_groups')
+    .set({ applied_at: now })
+    .where('context', '=', context)
+    .where('app', '=', app)
+    .where('provider', '=', provider)
+    .where('cluster', '=', cluster)
+    .where('applied_at', 'is', null)
+    .execute();
+}
+
 export interface Attempt {
   finding: Finding;
   formerOwner: string | null;

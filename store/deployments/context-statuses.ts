@@ -30,7 +30,7 @@ export async function listStatuses(db: Db, context: string, { apps, clusters, re
     )
     .select(['r.app', 'r.provider', 'r.cluster', 'r.key', 'r.status', 'r.reason', 'r.message', 'r.sent_namespace'])
     .select(['m.api_group', 'm.version', 'm.kind', 'm.namespace', 'm.name'])
-    .select(['p.is_answering', 'p.last_seen'])
+    .select(['p.is_answering', 'p.last_seen', 'g.applied_at'])
     .$if(isDetailed, (detailed) => detailed.select('m.manifest'))
     .where('r.context', '=', context)
     .orderBy('g.position');

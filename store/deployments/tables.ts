@@ -8,6 +8,7 @@ import type { GroupSettings } from '../../domain/deployments/record-schema.ts';
 import type { RsyncStatus } from '../../domain/deployments/resource-status.ts';
 import type { Metadata } from '../../domain/deployments/schema.ts';
 import type { Json, OptionalTime, Time } from '../connection/column-types.ts';
+import type { WatchTables } from './watch-tables.ts';
 
 export interface ClusterProvidersTable {
   name: string;
@@ -150,6 +151,8 @@ export interface ContextGroupsTable {
   position: number;
   provider: string;
   cluster: string;
+  /** Since then something of it may be there; null: nothing was sent yet. */
+  applied_at: OptionalTime;
 }
 
 export interface ContextResourcesTable {
@@ -197,7 +200,7 @@ export interface ContextWaitsTable {
   retry_ms: number;
 }
 
-export interface DeploymentTables {
+export interface DeploymentTables extends WatchTables {
   cluster_providers: ClusterProvidersTable;
   member_clusters: MemberClustersTable;
   member_cluster_labels: MemberClusterLabelsTable;

@@ -2,7 +2,7 @@
 import type { ClusterAnswer, NoAnswer } from '../../domain/deployments/answer-class.ts';
 import type { LiveMetadata } from '../../domain/deployments/finding.ts';
 import { type Members, textAt } from '../../domain/deployments/members.ts';
-import type { Asked, MemberClusters } from '../../domain/deployments/ports.ts';
+import type { Asked, KindWatch, MemberClusters, WatchEnd, WatchMessage } from '../../domain/deployments/ports.ts';
 
 export interface FakeMember extends MemberClusters {
   /** Objects by their paths. */
@@ -11,8 +11,18 @@ export interface FakeMember extends MemberClusters {
   applied: Map<string, Members>;
   /** Calls on objects: method and path. */
   calls: string[];
+  /** Objects that a watch tells of first, by the path of their collection. */
+  live: Map<string, Members[]>;
+  /** Watches that are open, by the path of their collection. */
+  watches: Map<string, FakeWatch>;
   /** What a call gets in place of its answer; undefined: its answer. It may throw, as a worker that is killed. */
   fault(call: string, path: string): ClusterAnswer | NoAnswer | undefined;
+}
+
+export interface FakeWatch {
+  asked: KindWatch;
+  tell(message: WatchMessage): Promise<void>;
+  end(end: WatchEnd): void;
 }
 
 export const AWAY: NoAnswer = { noAnswer: 'connection', message: 'connect ECONNREFUSED' };
@@ -30,6 +40,8 @@ export function fakeMember(): FakeMember {
     objects: new Map(),
     applied: new Map(),
     calls: [],
+    live: new Map(),
+    watches: new Map(),
     fault: () => undefined,
     readVersion: async () => {
       const fault = member.fault('version', '/version');
@@ -57,6 +69,22 @@ export function fakeMember(): FakeMember {
           return member.objects.get(path) ?? null;
         }),
       delete: (path, precondition) => change('delete', path, precondition, () => member.objects.delete(path)),
+      async watchKind(asked, take, signal) {
+        const failed = member.fault('watch', asked.path);
+        if (failed !== undefined) return { version: asked.after, failed };
+        await take({ is: 'open' });
+        if (asked.after === null) {
+          for (const object of member.live.get(asked.path) ?? []) await take({ is: 'there', object });
+          await take({ is: 'listed' });
+        }
+        const { promise, resolve } = Promise.withResolvers<WatchEnd>();
+        signal.addEventListener('abort', () => resolve({ version: null, failed: null }), { once: true });
+        const own: FakeWatch = { asked, tell: take, end: resolve };
+        member.watches.set(asked.path, own);
+        return await promise.finally(() => {
+          if (member.watches.get(asked.path) === own) member.watches.delete(asked.path);
+        });
+      },
       relabel: (path, precondition, label) =>
         change('relabel', path, precondition, (live) =>
           member.objects.set(path, { ...live, label, resourceVersion: next() }),

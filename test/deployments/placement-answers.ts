@@ -67,7 +67,7 @@ export async function answerPlacement(expectAnswer: Expect, db: Db): Promise<voi
   await expectAnswer(400, 'GET', `${group}/status?type=foo`);
   for (const output of ['apps', 'clusters', 'all', 'detail']) await good('GET', `${group}/status?output=${output}`);
   await good('GET', `${group}/status?app=agent&app=store&cluster=answers%2Bnorth&resource=cfg`);
-  await expectAnswer(501, 'GET', `${group}/status?type=all`);
+  for (const query of ['type=all', 'type=cluster', 'format=legacy']) await good('GET', `${group}/status?${query}`);
   await expectAnswer(409, 'DELETE', `${clusters}/north`);
   await expectAnswer(202, 'POST', `${group}/stop`);
   // Nothing was sent, so nothing has to be deleted; but the phase is still at work.

@@ -5,13 +5,14 @@ import { createClusterTurns } from '../../control/deployments/cluster-turns.ts';
 import { keepProbing } from '../../control/deployments/probe-clusters.ts';
 import { createContextSweep } from '../../control/deployments/tell-context.ts';
 import { wakeWaiting } from '../../control/deployments/wake-waiting.ts';
+import { keepWatching } from '../../control/deployments/watch-clusters.ts';
 import { readMaxRetries } from '../../domain/deployments/retry.ts';
 import { openAddresses } from '../../drivers/member-clusters/addresses.ts';
 import { openKubeconfigs } from '../../drivers/member-clusters/kubeconfig.ts';
 import { openMemberClusters } from '../../drivers/member-clusters/member-clusters.ts';
 import type { WorkerLane } from '../shared/open-shared.ts';
 
-/** Member clusters, each asked in turn whether it is there; and what goes to them and comes off them. */
+/** Member clusters, each asked in turn whether it is there, and watched while something is there; what goes to them and comes off them. */
 export const deployments: WorkerLane = ({ env, db, site, log, clock, client, tell }) => {
   const addresses = openAddresses(clusterAddressRules(env));
   const callMs = env.MUSTER_DEPLOY_CALL_TIMEOUT_SECONDS * 1000;
@@ -37,6 +38,9 @@ export const deployments: WorkerLane = ({ env, db, site, log, clock, client, tel
       parallel: env.MUSTER_DEPLOY_MAX_PARALLEL_CLUSTERS,
     }),
     sweep: createContextSweep({ db, tell, clock }),
-    background: [() => keepProbing({ ...deps, wake: (waiting) => wakeWaiting({ client, log }, waiting) })],
+    background: [
+      () => keepProbing({ ...deps, wake: (waiting) => wakeWaiting({ client, log }, waiting) }),
+      () => keepWatching({ ...deps, random: Math.random }),
+    ],
   };
 };

@@ -11,7 +11,6 @@ import { musterError } from '../../../domain/errors.ts';
 import { acting } from '../../acting.ts';
 import type { ApiServer } from '../../server/api-server.ts';
 import type { DeploymentApi } from './dependencies.ts';
-import { NOT_BUILT } from './not-built.ts';
 import { CLOUD, PROJECT, paramsOf, recordAt } from './record-paths.ts';
 import { recordRoutes } from './record-routes.ts';
 
@@ -66,7 +65,7 @@ export async function cloudRoutes(app: ApiServer, deps: DeploymentApi): Promise<
         querystring: StatusQuerySchema,
         response: { 200: StatusAnswerSchema },
       },
-      config: { access: 'reader', class: 'quick', refuses: ['not_found', 'bad_request', NOT_BUILT] },
+      config: { access: 'reader', class: 'quick', refuses: ['not_found', 'bad_request'] },
     },
     ({ params, query }) => statusOf(deps, 'cloud', recordAt(CLOUD, params), query),
   );

@@ -99,7 +99,7 @@ export async function groupRoutes(app: ApiServer, deps: DeploymentApi): Promise<
         querystring: StatusQuerySchema,
         response: { 200: StatusAnswerSchema },
       },
-      config: { access: 'reader', class: 'quick', refuses: ['not_found', 'bad_request', NOT_BUILT] },
+      config: { access: 'reader', class: 'quick', refuses: ['not_found', 'bad_request'] },
     },
     ({ params, query }) => statusOf(deps, 'group', recordAt(GROUP, params), query),
   );

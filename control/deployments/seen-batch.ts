@@ -1,0 +1,58 @@
+/** Gathers what a watch tells of objects, so that a storm of events is few writes: of each object the last word counts. */
+
+export interface SeenBatch<Change> {
+  /** Takes a change of an object; waits while too much is waiting to be written. Throws what a write has thrown. */
+  add(key: string, change: Change): Promise<void>;
+  /** Writes everything that was taken. Throws what a write has thrown. */
+  flush(): Promise<void>;
+  /** Writes nothing more. */
+  close(): void;
+}
+
+/** Rest between a change and its write, ms. */
+const REST_MS = 100;
+/** Changes in one write. */
+const MOST = 500;
+
+/** Makes a batch; `write` gets at most 500 changes and is never called while it is at work. */
+export function createSeenBatch<Change>(write: (changes: Change[]) => Promise<void>): SeenBatch<Change> {
+  let waiting = new Map<string, Change>();
+  let writing: Promise<void> = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
+  let broken: { error: unknown } | null = null;
+  let isClosed = false;
+
+  const flush = async () => {
+    clearTimeout(timer);
+    timer = undefined;
+    const taken = waiting;
+    waiting = new Map();
+    writing = writing.then(async () => {
+      if (broken !== null || isClosed || taken.size === 0) return;
+      try {
+        await write([...taken.values()]);
+      } catch (error) {
+        // What is lost here is told again by the next list.
+        broken = { error };
+      }
+    });
+    await writing;
+    if (broken !== null) throw broken.error;
+  };
+
+  return {
+    async add(key, change) {
+      if (broken !== null) throw broken.error;
+      // The last word comes last.
+      waiting.delete(key);
+      waiting.set(key, change);
+      if (waiting.size >= MOST) await flush();
+      else timer ??= setTimeout(() => void flush().catch(() => undefined), REST_MS);
+    },
+    flush,
+    close() {
+      isClosed = true;
+      clearTimeout(timer);
+    },
+  };
+}
