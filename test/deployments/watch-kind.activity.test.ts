@@ -104,7 +104,7 @@ test('reads names whose bytes come apart, and a last line without an end is drop
 
 test('lists by page where the server cannot stream what is there', async () => {
   answer = (request: IncomingMessage, response) => {
-    const { query } = asked.at(-1) ?? { query: {} };
+    const query: Record<string, string | undefined> = asked.at(-1)?.query ?? {};
     if (query.sendInitialEvents !== undefined) return void status(response, 422, 'Invalid');
     if (query.watch !== undefined) return void response.end(line('DELETED', object('a', '22')));
     const items = query.continue === undefined ? [object('a', '3')] : [object('b', '5')];
