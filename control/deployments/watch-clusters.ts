@@ -5,7 +5,7 @@ import { WatchLost } from '../../store/deployments/snapshots.ts';
 import {
   forgetWatches,
   releaseWatch,
-  renewWatch,
+  renewWatches,
   takeWatches,
   type WatchLease,
 } from '../../store/deployments/watches.ts';
@@ -33,7 +33,10 @@ export function keepWatching(deps: ClusterWatchDependencies): () => Promise<void
 
   const look = async () => {
     await forgetWatches(db);
-    for (const { lease, end } of [...watched.values()]) if (!(await renewWatch(db, lease, until()))) end.abort();
+    const own = [...watched.values()];
+    const leases = own.map(({ lease }) => lease);
+    const kept = new Set((await renewWatches(db, leases, until())).map(keyOf));
+    for (const { lease, end } of own) if (!kept.has(keyOf(lease))) end.abort();
     const room = MOST - watched.size;
     const taken = room === 0 ? [] : await takeWatches(db, clock(), until(), room);
     for (const lease of taken) begin(lease);
@@ -73,4 +76,9 @@ export function keepWatching(deps: ClusterWatchDependencies): () => Promise<void
       );
     }
   };
+}
+
+/** Returns what tells a watch from each former one of its cluster. */
+function keyOf({ number, ...ref }: WatchLease): string {
+  return `${clusterName(ref)} ${number}`;
 }

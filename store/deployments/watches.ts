@@ -65,18 +65,23 @@ export async function takeWatches(db: Db, now: Date, until: Date, limit: number)
   return taken.map(({ number, ...ref }) => ({ ...ref, number: Number(number) }));
 }
 
-/** Keeps a watch. Returns false when another worker has it, or nothing is to be watched any more: then it is gone with all that was seen. */
-export async function renewWatch(db: Db, { provider, cluster, number }: WatchLease, until: Date): Promise<boolean> {
+/** Keeps watches. Returns those that are kept: the others are another worker's by now, or have nothing to watch any more. */
+export async function renewWatches(db: Db, leases: readonly WatchLease[], until: Date): Promise<WatchLease[]> {
+  if (leases.length === 0) return [];
   const kept = await db
     .updateTable('cluster_watches')
     .set({ until })
-    .where('provider', '=', provider)
-    .where('cluster', '=', cluster)
-    .where('number', '=', number)
+    .where(({ eb, refTuple, tuple }) =>
+      eb(
+        refTuple('provider', 'cluster', 'number'),
+        'in',
+        leases.map(({ provider, cluster, number }) => tuple(provider, cluster, number)),
+      ),
+    )
     .where(isUsed('cluster_watches.provider', 'cluster_watches.cluster'))
-    .returning('number')
-    .executeTakeFirst();
-  return kept !== undefined;
+    .returning(['provider', 'cluster', 'number'])
+    .execute();
+  return kept.map(({ number, ...ref }) => ({ ...ref, number: Number(number) }));
 }
 
 /** Lets another worker take a watch at once. */

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { keepWatching } from '../../control/deployments/watch-clusters.ts';
 import { WatchLost, writeChanges } from '../../store/deployments/snapshots.ts';
-import { releaseWatch, renewWatch, takeWatches, type WatchLease } from '../../store/deployments/watches.ts';
+import { releaseWatch, renewWatches, takeWatches, type WatchLease } from '../../store/deployments/watches.ts';
 import { eventually } from '../support/eventually.ts';
 import { contextBenchOfBlock, type RunningContext } from './context-bench.ts';
 import { AWAY, refusal } from './fake-member.ts';
@@ -261,7 +261,7 @@ describe('a cluster', () => {
     const second = own(await take(), run);
     if (second === undefined) throw new Error('the watch is not free');
     expect(second.number).toBe(first.number + 1);
-    expect(await renewWatch(db, first, bench.api.now.value)).toBe(false);
+    expect(await renewWatches(db, [first, second], new Date(bench.api.now.value.getTime() + 30_000))).toEqual([second]);
     const seen = { namespace: '', name: 'n', uid: 'u', context: run.id, app: 'agent', object: {} };
     const kind = { group: '', version: 'v1', kind: 'Pod' };
     const late = writeChanges(db, first, { kind, number: 1, now: bench.api.now.value }, [{ there: seen }]);

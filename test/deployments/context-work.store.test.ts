@@ -1,5 +1,9 @@
 /** The work of an AppContext on its rows, with clusters in memory; the rows are made over REST. */
 import { describe, expect, test } from '@jest/globals';
+import { probe } from '../../control/deployments/probe-clusters.ts';
+import type { Waiting } from '../../control/deployments/wake-waiting.ts';
+import { takeDueClusters } from '../../store/deployments/cluster-probes.ts';
+import { FORM_HEADERS, formOf, kubeconfigOf, named } from './cluster-fixtures.ts';
 import { contextBenchOfBlock } from './context-bench.ts';
 import { AWAY, refusal } from './fake-member.ts';
 import { SECRET_MANIFEST } from './placement-fixtures.ts';
@@ -220,6 +224,38 @@ describe('apply', () => {
     await post(`${run.group}/terminate`);
     await round(run);
     expect(await status(run)).toEqual({ status: 'Terminated', Deleted: 2 });
+  });
+});
+
+describe('a credential that is revoked in the middle', () => {
+  test('is waited for; a new one is probed at once, wakes what waits, and is used', async () => {
+    const run = await instantiated();
+    bench.member.fault = (call, path) =>
+      call === 'apply' && path === SERVICE ? refusal(401, 'Unauthorized') : undefined;
+    expect(await round(run)).toMatchObject([{ is: 'away', reason: 'Unauthorized', hasMoved: true }]);
+    expect(await reasons(run)).toEqual({ 'cfg+ConfigMap': 'Applied', 'agent+Service': 'Retrying Unauthorized' });
+    const cluster = `/v2/cluster-providers/${run.provider}/clusters/north`;
+    const form = formOf(named('north'), kubeconfigOf({ token: 'hunter3' }));
+    expect((await bench.api.call('PUT', cluster, form, FORM_HEADERS)).status).toBe(200);
+    const now = bench.api.now.value;
+    const due = await takeDueClusters(bench.deps.db, now, new Date(now.getTime() + 20_000), 1_000);
+    const own = due.filter(({ provider }) => provider === run.provider);
+    expect(own.map(({ revision }) => Number(revision))).toEqual([2]);
+    const tokens: unknown[] = [];
+    const open = bench.member.openMember;
+    bench.member.openMember = (credential) => {
+      tokens.push(credential.user);
+      return open(credential);
+    };
+    bench.member.fault = () => undefined;
+    const woken: Waiting[] = [];
+    const wake = async (waiting: readonly Waiting[]) => void woken.push(...waiting);
+    later(1);
+    for (const each of own) await probe({ ...bench.deps, wake, log: { warn: () => undefined } }, each);
+    expect(woken).toEqual([{ context: run.id, phase: 'apply', cluster: `${run.provider}+north` }]);
+    await round(run);
+    expect(await status(run)).toEqual({ status: 'Instantiated', Applied: 2 });
+    expect(tokens).toEqual([{ token: 'hunter3' }]);
   });
 });
 
