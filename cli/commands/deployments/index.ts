@@ -1,4 +1,5 @@
 import type { CliLane } from '../../cli-lane.ts';
 import { clusterCommands } from './cluster-commands.ts';
+import { deploymentCommands } from './deployment-commands.ts';
 
-export const deployments: CliLane = { cluster: clusterCommands };
+export const deployments: CliLane = { cluster: clusterCommands, deployment: deploymentCommands };

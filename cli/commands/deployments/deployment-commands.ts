@@ -1,0 +1,149 @@
+import type { Command } from 'commander';
+import { type CliContext, say } from '../../context.ts';
+import { usage } from '../../failure.ts';
+import { seconds } from '../../input/pairs.ts';
+import {
+  apiOf,
+  type OutputOptions,
+  perform,
+  type WaitOptions,
+  type WatchOptions,
+  type WriteOptions,
+  withDryRun,
+  withOutput,
+  withServer,
+  withWatch,
+} from '../../options.ts';
+import type { View } from '../../output/columns.ts';
+import { renderList, renderValue, writeData, writeList } from '../../output/render.ts';
+import { watching } from '../../watch.ts';
+import { deploymentPath } from './deployment-path.ts';
+import { type DeploymentStatus, faultsOf, type ResourceRow, rowsOf, waitsFor } from './status-answer.ts';
+import { statusTree } from './status-tree.ts';
+import { waitForContext } from './wait-for-context.ts';
+
+const NAME = '<project>+<composite-app>+<version>+<name>';
+
+interface Narrowed {
+  app?: string[];
+  cluster?: string[];
+  resource?: string[];
+}
+
+interface StatusOptions extends OutputOptions, WatchOptions, Narrowed {
+  type: string;
+}
+
+const view: View<ResourceRow> = {
+  noun: 'resources',
+  name: ({ app, cluster, kind, name }) => `${app}/${cluster}/${name}+${kind}`,
+  columns: [
+    { title: 'APP', value: ({ app }) => app },
+    { title: 'CLUSTER', value: ({ cluster }) => cluster },
+    { title: 'KIND', value: ({ kind }) => kind },
+    { title: 'NAME', value: ({ name }) => name },
+    { title: 'NAMESPACE', value: ({ namespace }) => namespace, wide: true },
+    { title: 'STATUS', value: ({ applied }) => applied },
+    { title: 'CLUSTER STATUS', value: ({ present }) => present },
+    { title: 'READY', value: ({ ready }) => ready },
+    { title: 'REASON', value: ({ reason }) => reason },
+    { title: 'MESSAGE', value: ({ message }) => message, wide: true },
+    { title: 'CONNECTIVITY', value: ({ connectivity }) => connectivity, wide: true },
+  ],
+};
+
+const faults: View<ResourceRow> = {
+  noun: 'resources that are not well',
+  name: view.name,
+  columns: [
+    { title: 'WHERE', value: ({ app, cluster }) => `${app} ${cluster}` },
+    { title: 'RESOURCE', value: ({ kind, name }) => `${kind} ${name}` },
+    { title: 'STATUS', value: ({ applied, ready }) => [applied, ready].filter((word) => word !== '').join(' ') },
+    { title: 'REASON', value: ({ reason }) => reason },
+    { title: 'WAITS FOR', value: waitsFor },
+    { title: 'MESSAGE', value: ({ message }) => message },
+  ],
+};
+
+const VERBS = {
+  approve: { text: 'approve a deployment', done: 'approved', wait: false },
+  instantiate: { text: 'bring a deployment to its clusters', done: 'is being instantiated', wait: true },
+  terminate: { text: 'take a deployment off its clusters', done: 'is being terminated', wait: true },
+  stop: { text: 'give up what a deployment still has to do', done: 'is being stopped', wait: true },
+} as const;
+
+/** `muster deployment ...`: what goes to member clusters, and what is there. */
+export function deploymentCommands(program: Command, context: CliContext): void {
+  const noun = program.command('deployment').description('applications on member clusters');
+
+  withWatch(withNarrowed(withOutput(noun.command('status'))))
+    .description('show what is where: a tree of app, cluster and resource')
+    .argument('<deployment>', NAME)
+    .option('--type <type>', 'rsync: what was applied; cluster: what is there; all: both', 'all')
+    .action((name: string, options: StatusOptions) =>
+      watching(context, options, () => showStatus(context, name, options)),
+    );
+
+  withNarrowed(withOutput(noun.command('explain')))
+    .description('show only what is not well, why, and what Muster waits for')
+    .argument('<deployment>', NAME)
+    .action(async (name: string, options: OutputOptions & Narrowed) => {
+      const status = await statusOf(context, name, { ...options, type: 'all' });
+      await writeList(context, faults, faultsOf(rowsOf(status)), options.output);
+    });
+
+  for (const [verb, { text, done, wait }] of Object.entries(VERBS)) {
+    const command = withDryRun(withServer(noun.command(verb)))
+      .description(text)
+      .argument('<deployment>', NAME);
+    if (wait) withContextWait(command);
+    command.action(async (name: string, options: WriteOptions & WaitOptions) => {
+      if (!options.wait && options.timeout !== undefined) throw usage('--timeout needs --wait');
+      const api = apiOf(context, options);
+      const path = deploymentPath(name);
+      await perform(context, api, { method: 'POST', path: `${path}/${verb}` }, options);
+      if (options.dryRun) return;
+      say(context, `deployment ${name} ${done}`);
+      if (options.wait) await waitForContext(context, api, { name, path, timeout: options.timeout });
+    });
+  }
+}
+
+const withNarrowed = (command: Command): Command =>
+  command
+    .option('--app <app...>', 'these apps alone')
+    .option('--cluster <cluster...>', 'these clusters alone, <provider>+<name>')
+    .option('--resource <name...>', 'objects of these names alone');
+
+const withContextWait = (command: Command): Command =>
+  command
+    .option('--wait', 'wait for the end; its success is the exit status')
+    .option('--timeout <seconds>', 'stop waiting after so long (exit status 6); the deployment goes on', seconds);
+
+async function showStatus(context: CliContext, name: string, options: StatusOptions): Promise<void> {
+  const { output } = options;
+  const status = await statusOf(context, name, options);
+  if (output === 'table' || output === 'wide') return writeData(context, statusTree(name, status, output === 'wide'));
+  const text =
+    output === 'json' || output === 'yaml'
+      ? await renderValue(status, output)
+      : await renderList(view, rowsOf(status), output);
+  writeData(context, text);
+}
+
+async function statusOf(
+  context: CliContext,
+  name: string,
+  options: OutputOptions & Narrowed & { type: string },
+): Promise<DeploymentStatus> {
+  const { type, app = [], cluster = [], resource = [] } = options;
+  // A parameter may be repeated, and a plus is sent as what it is.
+  const query = new URLSearchParams([
+    ['type', type],
+    ...app.map((each) => ['app', each]),
+    ...cluster.map((each) => ['cluster', each]),
+    ...resource.map((each) => ['resource', each]),
+  ]);
+  const path = `${deploymentPath(name)}/status?${query}`;
+  return await apiOf(context, options).json<DeploymentStatus>({ method: 'GET', path });
+}
