@@ -33,11 +33,16 @@ export async function watchKind(
     follow(open, watch, { query, version }, take, signal);
   if (watch.after !== null) return await stream({ resourceVersion: watch.after }, watch.after);
   const told = await stream({ sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' }, null);
-  const { failed } = told;
-  if (failed === null || 'noAnswer' in failed || !NO_STREAMED_LIST.includes(failed.httpStatus)) return told;
+  if (signal.aborted || !isUnlisted(told)) return told;
   const listed = await listPages(ask, watch, take, signal);
   if (typeof listed !== 'string') return listed;
   return await stream({ resourceVersion: listed }, listed);
+}
+
+/** Whether a stream told nothing of its end: the server cannot stream what is there, or does not say when that is whole. */
+function isUnlisted({ version, failed }: WatchEnd): boolean {
+  if (version !== null) return false;
+  return failed === null || (!('noAnswer' in failed) && NO_STREAMED_LIST.includes(failed.httpStatus));
 }
 
 /** Tells of all that is there, page by page. Returns the version of the list, or why there is none. */

@@ -1,5 +1,5 @@
 /** The watch of one kind over the wire: streamed lists, lists by page, and every way in which a stream ends. */
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
@@ -48,8 +48,8 @@ const object = (name: string, version: string, more: object = {}) => ({
 const line = (type: string, value: object) => `${JSON.stringify({ type, object: value })}\n`;
 const listEnd = (version: string) =>
   line('BOOKMARK', { metadata: { resourceVersion: version, annotations: { 'k8s.io/initial-events-end': 'true' } } });
-const status = (response: ServerResponse, code: number, reason: string) =>
-  response.writeHead(code).end(JSON.stringify({ kind: 'Status', reason, message: 'no', code }));
+const status = (response: ServerResponse, code: number, reason: string): void =>
+  void response.writeHead(code).end(JSON.stringify({ kind: 'Status', reason, message: 'no', code }));
 const take = async (message: WatchMessage) => {
   const name = 'object' in message ? ` ${(message.object.metadata as { name: string }).name}` : '';
   told.push(`${message.is}${name}`);
@@ -102,18 +102,20 @@ test('reads names whose bytes come apart, and a last line without an end is drop
   expect(told).toEqual(['open', 'there grün']);
 });
 
-test('lists by page where the server cannot stream what is there', async () => {
-  answer = (request: IncomingMessage, response) => {
+test.each<[string, (response: ServerResponse) => void, string[]]>([
+  ['cannot stream what is there', (response) => status(response, 422, 'Invalid'), []],
+  ['does not say when that is whole', (response) => response.end(line('ADDED', object('b', '5'))), ['open', 'there b']],
+])('lists by page where the server %s', async (_what, streamed, before) => {
+  answer = (_request, response) => {
     const query: Record<string, string | undefined> = asked.at(-1)?.query ?? {};
-    if (query.sendInitialEvents !== undefined) return void status(response, 422, 'Invalid');
+    if (query.sendInitialEvents !== undefined) return streamed(response);
     if (query.watch !== undefined) return void response.end(line('DELETED', object('a', '22')));
     const items = query.continue === undefined ? [object('a', '3')] : [object('b', '5')];
     const metadata = { resourceVersion: '20', ...(query.continue === undefined ? { continue: 'next+page' } : {}) };
     response.end(JSON.stringify({ kind: 'PodList', metadata, items }));
-    expect(request.method).toBe('GET');
   };
   expect(await watch()).toEqual({ version: '22', failed: null });
-  expect(told).toEqual(['there a', 'there b', 'listed', 'open', 'gone a']);
+  expect(told).toEqual([...before, 'there a', 'there b', 'listed', 'open', 'gone a']);
   expect(asked.map(({ query }) => query.continue ?? query.resourceVersion ?? '')).toEqual(['', '', 'next+page', '20']);
 });
 
