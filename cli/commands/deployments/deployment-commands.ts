@@ -137,13 +137,11 @@ async function statusOf(
   options: OutputOptions & Narrowed & { type: string },
 ): Promise<DeploymentStatus> {
   const { type, app = [], cluster = [], resource = [] } = options;
+  const query = new URLSearchParams({ type });
   // A parameter may be repeated, and a plus is sent as what it is.
-  const query = new URLSearchParams([
-    ['type', type],
-    ...app.map((each) => ['app', each]),
-    ...cluster.map((each) => ['cluster', each]),
-    ...resource.map((each) => ['resource', each]),
-  ]);
+  for (const [parameter, values] of Object.entries({ app, cluster, resource })) {
+    for (const value of values) query.append(parameter, value);
+  }
   const path = `${deploymentPath(name)}/status?${query}`;
   return await apiOf(context, options).json<DeploymentStatus>({ method: 'GET', path });
 }
