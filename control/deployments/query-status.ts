@@ -2,7 +2,7 @@
 import type { LiveResource } from '../../domain/deployments/cluster-status.ts';
 import { connectivityOf } from '../../domain/deployments/connectivity.ts';
 import { addCounts, shownCounts } from '../../domain/deployments/counting.ts';
-import { type ClusterSight, isReceived, isStale } from '../../domain/deployments/freshness.ts';
+import { appliedSince, type ClusterSight, isReceived, isStale } from '../../domain/deployments/freshness.ts';
 import { legacyAnswer } from '../../domain/deployments/legacy-view.ts';
 import { manifestToApply } from '../../domain/deployments/manifest-cleaning.ts';
 import { type Members, membersOf } from '../../domain/deployments/members.ts';
@@ -115,12 +115,16 @@ function groupOf(
   const connectivity = connectivityOf({ isAnswering: is_answering ?? false, lastSeen: last_seen }, now, staleAfterMs);
   const resources = rows.map((row) => resourceOf(context, row));
   const known = sight?.clusters.get(clusterName(first)) ?? { kinds: [], watchedUntil: null };
+  const appliedAt = appliedSince(
+    applied_at,
+    rows.some(({ attempted }) => attempted),
+  );
   const matters = [...resources.map(({ identity }) => identity), { group: '', kind: 'Pod' }];
   return {
     ...{ app, provider, cluster, connectivity, resources },
     lastSeen: last_seen?.toISOString() ?? null,
     live: shownLive(sight?.live.get(groupKey(first)) ?? [], resources),
-    isReceived: (identity) => isReceived(known, identity, applied_at),
+    isReceived: (identity) => isReceived(known, identity, appliedAt),
     isStale: sight !== null && isStale({ ...known, connectivity }, matters, { now, staleAfterMs }),
   };
 }

@@ -21,6 +21,17 @@ export interface ClusterSight {
   watchedUntil: Date | null;
 }
 
+/** Time of applies of which no time is known. */
+const LONG_AGO = new Date(0);
+
+/**
+ * Returns since when something of a group may be there; null: nothing was sent. A release that noted no time may have applied it.
+ * @param wasSent a resource of the group was sent, or was about to be
+ */
+export function appliedSince(notedAt: Date | null, wasSent: boolean): Date | null {
+  return notedAt ?? (wasSent ? LONG_AGO : null);
+}
+
 /**
  * Whether a kind has been listed whole since a group was first applied (null: it was not): before, an object that is not seen may be there.
  */

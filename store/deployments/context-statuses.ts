@@ -28,7 +28,17 @@ export async function listStatuses(db: Db, context: string, { apps, clusters, re
     .leftJoin('member_cluster_probes as p', (join) =>
       join.onRef('p.provider', '=', 'r.provider').onRef('p.name', '=', 'r.cluster'),
     )
-    .select(['r.app', 'r.provider', 'r.cluster', 'r.key', 'r.status', 'r.reason', 'r.message', 'r.sent_namespace'])
+    .select([
+      'r.app',
+      'r.provider',
+      'r.cluster',
+      'r.key',
+      'r.status',
+      'r.reason',
+      'r.message',
+      'r.sent_namespace',
+      'r.attempted',
+    ])
     .select(['m.api_group', 'm.version', 'm.kind', 'm.namespace', 'm.name'])
     .select(['p.is_answering', 'p.last_seen', 'g.applied_at'])
     .$if(isDetailed, (detailed) => detailed.select('m.manifest'))

@@ -2,7 +2,13 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { LiveResource } from '../../../domain/deployments/cluster-status.ts';
-import { type ClusterSight, isReceived, isStale, type KindState } from '../../../domain/deployments/freshness.ts';
+import {
+  appliedSince,
+  type ClusterSight,
+  isReceived,
+  isStale,
+  type KindState,
+} from '../../../domain/deployments/freshness.ts';
 import { identityOf } from '../../../domain/deployments/manifest-identity.ts';
 import { isMetadataOnly, seenObject, shownLive, watchedKinds } from '../../../domain/deployments/snapshot.ts';
 import { verdictOf, watchPause } from '../../../domain/deployments/watch-verdict.ts';
@@ -140,6 +146,14 @@ describe('what was seen', () => {
     ['a cluster that was never watched', [], at(9), false],
   ])('is received or not: %s', (_what, kinds, appliedAt, expected) => {
     expect(isReceived({ kinds }, DEPLOYMENT, appliedAt)).toBe(expected);
+  });
+
+  test.each<[string, Date | null, boolean, boolean]>([
+    ['at a time that was noted', at(11), true, false],
+    ['by a release that noted no time', null, true, true],
+    ['never', null, false, false],
+  ])('of a group that was applied %s counts or not', (_what, notedAt, wasSent, expected) => {
+    expect(isReceived({ kinds: [kind()] }, DEPLOYMENT, appliedSince(notedAt, wasSent))).toBe(expected);
   });
 
   const sight = (more: Partial<ClusterSight> = {}) => ({
