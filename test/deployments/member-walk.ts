@@ -1,5 +1,6 @@
 /** A walk with applications on a real cluster: requests, waits, and what is in the cluster. */
 import { readFile } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { eventually } from '../support/eventually.ts';
 import type { ClusterProxy } from '../support/kubernetes/cluster-proxy.ts';
 import type { MusterStack } from '../support/stack/muster-stack.ts';
@@ -7,6 +8,12 @@ import { type Made, makeDeployment, type Wanted } from './placement-fixtures.ts'
 
 /** Retries each second: the walk cuts connections. */
 const QUICK = { retrySeconds: 1, retryBackoff: 1 };
+
+interface There {
+  there: Record<string, number>;
+  ready: Record<string, number>;
+  isReady: boolean;
+}
 
 export interface MemberWalk {
   /** Sends a request with any body. */
@@ -19,6 +26,8 @@ export interface MemberWalk {
   status(group: string): Promise<Record<string, unknown>>;
   /** Waits for a state of the AppContext; returns what `status` does. */
   until(group: string, state: string): Promise<Record<string, unknown>>;
+  /** Waits until the objects of a deployment are there, and ready, as expected. */
+  untilThere(group: string, expected: There): Promise<void>;
   /** Statuses with their reasons of the resources of the last AppContext of a deployment, by key. */
   reasons(group: string): Promise<Record<string, string>>;
 }
@@ -53,6 +62,14 @@ export function openMemberWalk(stack: MusterStack): MemberWalk {
       const reached = async () => (await walk.status(group)).status === state;
       await eventually(`${group} is ${state}`, reached, 90_000, () => walk.status(group));
       return await walk.status(group);
+    },
+    untilThere: async (group, expected) => {
+      const seen = async () => {
+        const { body } = await walk.send('GET', `${group}/status?type=all&output=summary`);
+        return { there: body['cluster-status'], ready: body['ready-status'], isReady: body.ready };
+      };
+      const isSo = async () => isDeepStrictEqual(await seen(), expected);
+      await eventually(`${group} is there as expected`, isSo, 90_000, seen);
     },
     reasons: async (group) => {
       const rows = await stack.sql<{ key: string; status: string; reason: string | null }>(

@@ -24,7 +24,7 @@ beforeAll(async () => {
   space = await makeNamespace('muster-apps');
   north = await openClusterProxy();
   south = await openClusterProxy();
-  stack = await startMusterStack({ MUSTER_DEPLOY_ALLOW_LOOPBACK: '1' });
+  stack = await startMusterStack({ MUSTER_DEPLOY_ALLOW_LOOPBACK: '1', MUSTER_DEPLOY_STALE_AFTER_SECONDS: '10' });
   walk = openMemberWalk(stack);
 }, 300_000);
 
@@ -101,6 +101,16 @@ test('two apps go to a cluster with pods that run and a kind of their own, and c
   expect(await space.kubectl(['get', `things.${group}`, '-o', 'name'])).toBe(`thing.${group}/one\n`);
   const password = await space.kubectl(['get', 'secret', 'keys', '-o', 'jsonpath={.data.password}']);
   expect(Buffer.from(password, 'base64').toString()).toBe('hunter7');
+  // The pod is there beside the six, and what controllers make besides is not shown.
+  await walk.untilThere(made.group, { there: { Present: 7 }, ready: { Ready: 7 }, isReady: true });
+  await space.kubectl(['delete', 'configmap', 'agent']);
+  await walk.untilThere(made.group, {
+    there: { NotPresent: 1, Present: 6 },
+    ready: { Ready: 6, NotReady: 1 },
+    isReady: false,
+  });
+  const kept = await stack.sql<{ object: string }>('select object from cluster_objects', []);
+  expect(JSON.stringify(kept)).not.toContain(password);
   await walk.ask(made.group, 'terminate');
   expect(await walk.until(made.group, 'Terminated')).toEqual({ status: 'Terminated', Deleted: 6 });
   await eventually('nothing is left', async () => (await labelled()) === '', 60_000, labelled);
@@ -147,6 +157,42 @@ test('a connection that breaks in the middle of calls is no failure, and a termi
   expect(await walk.until(made.group, 'Terminated')).toEqual({ status: 'Terminated', Deleted: 40 });
   expect(await labelled()).toBe('');
 }, 240_000);
+
+test('a container that ends again and again is named, and a cluster that is away never looks ready', async () => {
+  const broken = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: broken}
+spec:
+  selector: {matchLabels: {app: broken}}
+  template:
+    metadata: {labels: {app: broken}}
+    spec:
+      terminationGracePeriodSeconds: 0
+      containers:
+        - {name: main, image: '${imageName('util')}', imagePullPolicy: Never, command: ['false']}
+`;
+  const app = { apps: { good: config('good'), broken }, namespace: space.name };
+  const made = await walk.approved(`broken-${run}`, { south }, app);
+  await walk.ask(made.group, 'instantiate');
+  await walk.until(made.group, 'Instantiated');
+  const shown = async () => {
+    const { body } = await walk.send('GET', `${made.group}/status?type=all&resource=broken`);
+    return body.apps?.[0]?.clusters[0].resources[0];
+  };
+  const isNamed = async () =>
+    /^pod broken-.*, container main: .*last ended with 1/.test((await shown())?.message ?? '');
+  await eventually('the container is named', isNamed, 90_000, shown);
+  expect((await shown()).reason).toMatch(/^(CrashLoopBackOff|Error)$/);
+
+  await walk.untilThere(made.group, { there: { Present: 3 }, ready: { Ready: 1, NotReady: 2 }, isReady: false });
+  await south.cut();
+  await walk.untilThere(made.group, { there: { Present: 3 }, ready: { Unknown: 3 }, isReady: false });
+  await south.mend();
+  await walk.untilThere(made.group, { there: { Present: 3 }, ready: { Ready: 1, NotReady: 2 }, isReady: false });
+  await walk.ask(made.group, 'terminate');
+  expect(await walk.until(made.group, 'Terminated')).toEqual({ status: 'Terminated', Deleted: 2 });
+}, 300_000);
 
 test('a field that its kind does not know is refused, with the reason', async () => {
   const bad = `
