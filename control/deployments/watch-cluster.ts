@@ -30,8 +30,8 @@ interface Running {
   version: string;
   end: AbortController;
   done: Promise<void>;
-  /** Begin of the last list that ended; null: none has. */
-  listedAt: Date | null;
+  /** Begin of the last list that ended, or time at which the kind was not served; null: neither yet. */
+  lookedAt: Date | null;
 }
 
 /** Watches a cluster until the signal. Throws `WatchLost` when another worker has the watch. */
@@ -109,18 +109,18 @@ async function follow(
   for (const kind of wanted) {
     const key = keyOf(kind);
     const known = running.get(key);
-    if (known !== undefined && known.version === kind.version && !isListedBefore(known, kind)) continue;
+    if (known !== undefined && known.version === kind.version && !isOlder(known, kind)) continue;
     await end(running, key);
     running.set(key, begin(kind));
   }
 
   function begin(kind: AppliedKind): Running {
     const own = new AbortController();
-    const started: Running = { version: kind.version, end: own, listedAt: null, done: Promise.resolve() };
+    const started: Running = { version: kind.version, end: own, lookedAt: null, done: Promise.resolve() };
     const work = {
       ...{ lease, kind, member: () => deps.memberClusters.openMember(credential) },
-      listed: (beganAt: Date) => {
-        started.listedAt = beganAt;
+      looked: (askedAt: Date) => {
+        started.lookedAt = askedAt;
       },
     };
     started.done = watchKind(deps, work, AbortSignal.any([signal, own.signal])).catch((error) => {
@@ -133,9 +133,9 @@ async function follow(
   }
 }
 
-/** A group was applied since the list: one that began afterwards tells whether its objects are there. */
-function isListedBefore({ listedAt }: Running, { appliedAt }: AppliedKind): boolean {
-  return listedAt !== null && appliedAt !== null && listedAt < appliedAt;
+/** A group was applied since: a list that begins now tells whether its objects are there, or what it brings defines the kind. */
+function isOlder({ lookedAt }: Running, { appliedAt }: AppliedKind): boolean {
+  return lookedAt !== null && appliedAt !== null && lookedAt < appliedAt;
 }
 
 async function end(running: Map<string, Running>, key: string): Promise<void> {

@@ -6,7 +6,7 @@ import { setTimeout as rest } from 'node:timers/promises';
 import { collectionPath } from '../../domain/deployments/object-path.ts';
 import type { MemberCluster, WatchMessage } from '../../domain/deployments/ports.ts';
 import { isMetadataOnly, placeOfSeen, seenObject, type WatchedKind } from '../../domain/deployments/snapshot.ts';
-import { verdictOf, type WatchVerdict, watchPause } from '../../domain/deployments/watch-verdict.ts';
+import { unsupportedPause, verdictOf, type WatchVerdict, watchPause } from '../../domain/deployments/watch-verdict.ts';
 import { messageOf } from '../../domain/text/message-of.ts';
 import type { Db } from '../../store/connection/database.ts';
 import {
@@ -35,12 +35,9 @@ export interface KindWork {
   kind: WatchedKind;
   /** Opens the cluster anew: what it serves may have changed. */
   member(): MemberCluster;
-  /** Hears when a list has ended: the time of its begin. */
-  listed(beganAt: Date): void;
+  /** Hears when it is known what there is of the kind, or that it is not served: the time at which that was asked. */
+  looked(askedAt: Date): void;
 }
-
-/** Rest before a kind is asked for again that the cluster does not serve, ms. */
-const UNSUPPORTED_MS = 60_000;
 
 interface Progress {
   /** Version up to which everything is written; null: all is to be listed. */
@@ -75,7 +72,7 @@ export async function watchKind(deps: WatchDependencies, work: KindWork, signal:
 /** Follows one stream. Returns why it could not go on; null: it was its time. */
 async function followOnce(
   deps: WatchDependencies,
-  { lease, kind, member: open, listed }: KindWork,
+  { lease, kind, member: open, looked }: KindWork,
   progress: Progress,
   signal: AbortSignal,
 ): Promise<WatchVerdict | null> {
@@ -103,7 +100,7 @@ async function followOnce(
     } else {
       await batch.flush();
       await endList(db, lease, kind, list);
-      listed(list.beganAt);
+      looked(list.beganAt);
     }
     progress.failures = 0;
   };
@@ -138,7 +135,7 @@ async function takeObject(
 /** Puts the end of a stream on record. Returns how long to rest, ms. Throws `WatchLost`. */
 async function noteEnd(
   { db, clock, random }: WatchDependencies,
-  { lease, kind }: KindWork,
+  { lease, kind, looked }: KindWork,
   progress: Progress,
   verdict: WatchVerdict | null,
 ): Promise<number> {
@@ -146,8 +143,10 @@ async function noteEnd(
   const { is, reason, message, retryAfter } = verdict;
   if (is === 'unsupported') {
     await noteUnsupported(db, lease, kind, { reason, message });
+    looked(clock());
     progress.version = null;
-    return UNSUPPORTED_MS;
+    progress.failures += 1;
+    return unsupportedPause(progress.failures);
   }
   await noteFailing(db, lease, kind, { reason, message, now: clock() });
   progress.failures += 1;

@@ -17,6 +17,14 @@ const UNSUPPORTED = [403, 404, 405];
 const AGAIN_MS = 1_000;
 const AGAIN_MAX_MS = 30_000;
 
+/** Longest rest before a kind is asked for again that the cluster does not serve, ms. */
+const UNSUPPORTED_MAX_MS = 60_000;
+
+/** Returns the rest before a kind is asked for again that the cluster does not serve, ms: what defines it may be on its way. */
+export function unsupportedPause(failures: number): number {
+  return Math.min(UNSUPPORTED_MAX_MS, AGAIN_MS * 2 ** Math.min(failures, 10));
+}
+
 /** Returns what an answer in place of a stream means. */
 export function verdictOf(answer: ClusterAnswer | NoAnswer): WatchVerdict {
   const said = classOf('read', answer, false);

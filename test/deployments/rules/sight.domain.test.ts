@@ -11,7 +11,7 @@ import {
 } from '../../../domain/deployments/freshness.ts';
 import { identityOf } from '../../../domain/deployments/manifest-identity.ts';
 import { isMetadataOnly, seenObject, shownLive, watchedKinds } from '../../../domain/deployments/snapshot.ts';
-import { verdictOf, watchPause } from '../../../domain/deployments/watch-verdict.ts';
+import { unsupportedPause, verdictOf, watchPause } from '../../../domain/deployments/watch-verdict.ts';
 
 const at = (second: number) => new Date(Date.UTC(2031, 2, 4, 8, 0, second));
 const DEPLOYMENT = { group: 'apps', version: 'v1', kind: 'Deployment' };
@@ -192,6 +192,10 @@ describe('a watch that cannot go on', () => {
     ['a page of something else', { httpStatus: 404, retryAfter: null, body: null }, 'failing', 'NotKubernetes'],
   ])('means of %s', (_what, answer, is, reason) => {
     expect(verdictOf(answer)).toMatchObject({ is, reason });
+  });
+
+  test('is asked for again soon where its kind may be defined a moment later, and then each minute', () => {
+    expect([1, 2, 3, 6, 99].map(unsupportedPause)).toEqual([2_000, 4_000, 8_000, 60_000, 60_000]);
   });
 
   test('rests longer each time, never longer than half a minute but where it is told to, and not all at once', () => {
