@@ -5,6 +5,8 @@ export interface SeenBatch<Change> {
   add(key: string, change: Change): Promise<void>;
   /** Writes everything that was taken. Throws what a write has thrown. */
   flush(): Promise<void>;
+  /** Aborted as soon as a write has thrown. */
+  broken: AbortSignal;
   /** Writes nothing more. */
   close(): void;
 }
@@ -19,7 +21,7 @@ export function createSeenBatch<Change>(write: (changes: Change[]) => Promise<vo
   let waiting = new Map<string, Change>();
   let writing: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
-  let broken: { error: unknown } | null = null;
+  const broken = new AbortController();
   let isClosed = false;
 
   const flush = async () => {
@@ -28,21 +30,21 @@ export function createSeenBatch<Change>(write: (changes: Change[]) => Promise<vo
     const taken = waiting;
     waiting = new Map();
     writing = writing.then(async () => {
-      if (broken !== null || isClosed || taken.size === 0) return;
+      if (broken.signal.aborted || isClosed || taken.size === 0) return;
       try {
         await write([...taken.values()]);
       } catch (error) {
         // What is lost here is told again by the next list.
-        broken = { error };
+        broken.abort(error);
       }
     });
     await writing;
-    if (broken !== null) throw broken.error;
+    broken.signal.throwIfAborted();
   };
 
   return {
     async add(key, change) {
-      if (broken !== null) throw broken.error;
+      broken.signal.throwIfAborted();
       // The last word comes last.
       waiting.delete(key);
       waiting.set(key, change);
@@ -50,6 +52,7 @@ export function createSeenBatch<Change>(write: (changes: Change[]) => Promise<vo
       else timer ??= setTimeout(() => void flush().catch(() => undefined), REST_MS);
     },
     flush,
+    broken: broken.signal,
     close() {
       isClosed = true;
       clearTimeout(timer);

@@ -78,7 +78,7 @@ async function followOnce(
 ): Promise<WatchVerdict | null> {
   const { db, clock } = deps;
   const member = open();
-  const served = await member.findKind(kind);
+  const served = await member.findKind(kind, signal);
   const { answer } = served;
   const isAnswered = !('noAnswer' in answer) && answer.httpStatus === 200;
   if (served.found === null) return isAnswered ? NOT_SERVED : verdictOf(answer);
@@ -107,7 +107,8 @@ async function followOnce(
   try {
     const path = collectionPath(kind, served.found);
     const watch = { path, isMetadataOnly: isMetadataOnly(kind), after: progress.version };
-    const end = await member.watchKind(watch, take, signal);
+    // What could not be written is listed anew at once: the stream may have nothing more to tell for long.
+    const end = await member.watchKind(watch, take, AbortSignal.any([signal, batch.broken]));
     await batch.flush();
     progress.version = end.version;
     return end.failed === null ? null : verdictOf(end.failed);

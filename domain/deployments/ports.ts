@@ -71,8 +71,11 @@ export interface MemberClusters {
 export interface MemberCluster {
   /** Asks for the version: whether it answers anything at all. */
   readVersion(): Promise<Asked<never>>;
-  /** Returns how a kind is served; `found` is null, in an answer that is accepted, where the kind is not known. */
-  findKind(identity: Pick<Identity, 'group' | 'version' | 'kind'>): Promise<Asked<ServedKind>>;
+  /**
+   * Returns how a kind is served; `found` is null, in an answer that is accepted, where the kind is not known. The signal ends it as a connection
+   * that is lost.
+   */
+  findKind(identity: Pick<Identity, 'group' | 'version' | 'kind'>, signal?: AbortSignal): Promise<Asked<ServedKind>>;
   /** Reads the metadata of an object. */
   readMetadata(path: string): Promise<Asked<LiveMetadata>>;
   /** Server-side apply of a manifest as it is. */

@@ -9,6 +9,8 @@ export interface Call {
   /** Of the body. */
   type?: string;
   body?: object;
+  /** Ends it before its time. */
+  signal?: AbortSignal;
 }
 
 export type Said = (ClusterAnswer & { data: unknown }) | NoAnswer;

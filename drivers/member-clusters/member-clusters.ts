@@ -26,7 +26,7 @@ export interface MemberClusterOptions {
 export function openMemberClusters({ addresses, callMs }: MemberClusterOptions): MemberClusters {
   const ask = async (
     credential: ClusterCredential,
-    { method, path, accept, type, body }: Call,
+    { method, path, accept, type, body, signal }: Call,
     withinMs = callMs,
   ): Promise<Said> => {
     try {
@@ -37,7 +37,7 @@ export function openMemberClusters({ addresses, callMs }: MemberClusterOptions):
         ...(type === undefined ? {} : { 'content-type': type }),
       };
       const text = body === undefined ? {} : { body: JSON.stringify(body) };
-      const limits = { withinMs, mostBytes: () => ANSWER_MAX };
+      const limits = { withinMs, mostBytes: () => ANSWER_MAX, signal };
       return answerOf(await exchange({ ...outgoing, method, headers: sent, ...text }, limits));
     } catch (error) {
       return noAnswer(error);

@@ -27,12 +27,12 @@ export function openMember(ask: Ask, open: Open): MemberCluster {
   });
   return {
     readVersion: () => only({ method: 'GET', path: '/version' }),
-    async findKind(identity) {
+    async findKind(identity, signal) {
       const path = versionPath(identity);
       const known = served.get(path)?.get(identity.kind);
       if (known !== undefined) return { answer: FOUND, found: known };
       // Asked anew where the kind is not known: what was applied a moment ago may have made it.
-      const said = await ask({ method: 'GET', path });
+      const said = await ask({ method: 'GET', path, ...(signal === undefined ? {} : { signal }) });
       if (!isFound(said)) return { ...answerOf(said), found: null };
       const kinds = kindsOf(said.data);
       served.set(path, kinds);

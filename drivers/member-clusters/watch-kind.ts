@@ -57,7 +57,7 @@ async function listPages(
   while (!signal.aborted) {
     const query = new URLSearchParams({ labelSelector: DEPLOYMENT_LABEL, limit: String(PAGE) });
     if (next !== '') query.set('continue', next);
-    const page = await ask({ method: 'GET', path: `${path}?${query}`, accept });
+    const page = await ask({ method: 'GET', path: `${path}?${query}`, accept, signal });
     // The list has grown too old while it was read.
     if (!('noAnswer' in page) && page.httpStatus === GONE && next !== '') return { version: null, failed: null };
     const failed = failureOf(page);

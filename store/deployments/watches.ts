@@ -19,6 +19,9 @@ const isUsed = (provider: string, cluster: string) => sql<boolean>`exists (
   where g.provider = ${sql.ref(provider)} and g.cluster = ${sql.ref(cluster)}
     and exists (select from context_manifests m where m.context = g.context and m.app = g.app))`;
 
+/** First number of a watch: after all the numbers that its cluster had before its watch was forgotten. */
+const FIRST = sql<number>`floor(extract(epoch from clock_timestamp()) * 1000000)::bigint`;
+
 /** Takes watches that no worker has of clusters that have something to watch. */
 export async function takeWatches(db: Db, now: Date, until: Date, limit: number): Promise<WatchLease[]> {
   await db
@@ -27,7 +30,7 @@ export async function takeWatches(db: Db, now: Date, until: Date, limit: number)
     .expression((eb) =>
       eb
         .selectFrom('member_clusters as k')
-        .select(['k.provider', 'k.name', sql<number>`0`.as('number'), sql<Date>`${now}::timestamptz`.as('until')])
+        .select(['k.provider', 'k.name', FIRST.as('number'), sql<Date>`${now}::timestamptz`.as('until')])
         .where(isUsed('k.provider', 'k.name'))
         .where(({ not, exists, selectFrom }) =>
           not(

@@ -1,5 +1,6 @@
 /** What is there in clusters: watched on clusters in memory, kept in rows, shown by the status query. */
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
 import { keepWatching } from '../../control/deployments/watch-clusters.ts';
 import { WatchLost, writeChanges } from '../../store/deployments/snapshots.ts';
 import { releaseWatch, renewWatches, takeWatches, type WatchLease } from '../../store/deployments/watches.ts';
@@ -149,6 +150,31 @@ describe('what is there', () => {
     });
   });
 
+  test('is listed anew at once where what was told last could not be written', async () => {
+    const run = await applied();
+    allThere(run);
+    watch();
+    await come('all is there', run, ALL_WELL);
+    const { db } = bench.api.database;
+    await sql`create function refuse_change() returns trigger language plpgsql
+      as 'begin raise exception ''no space is left''; end'`.execute(db);
+    await sql`create trigger refuse_change before delete on cluster_objects
+      for each row execute function refuse_change()`.execute(db);
+    try {
+      const first = await watchOf(CONFIGS);
+      bench.member.live.set(CONFIGS, []);
+      await first.tell({ is: 'gone', object: live('cfg', `${run.id}-agent`) });
+      await eventually('the watch has ended', async () => bench.member.watches.get(CONFIGS) !== first);
+    } finally {
+      await sql`drop function refuse_change cascade`.execute(db);
+    }
+    await come('cfg is gone', run, {
+      there: { NotPresent: 1, Present: 1 },
+      ready: { Ready: 1, NotReady: 1 },
+      isReady: false,
+    });
+  });
+
   test('goes on where it was when a watch ends in its time', async () => {
     const run = await applied();
     allThere(run);
@@ -270,6 +296,15 @@ describe('a cluster', () => {
     expect(own(await take(), run)).toBeUndefined();
     await releaseWatch(db, second, bench.api.now.value);
     expect(own(await take(), run)).toMatchObject({ number: second.number + 1 });
+  });
+
+  test('has no number twice, though its watch was forgotten meanwhile', async () => {
+    const run = await applied();
+    const { db } = bench.api.database;
+    const first = own(await take(), run);
+    await db.deleteFrom('cluster_watches').execute();
+    const second = own(await take(), run);
+    expect(second?.number).toBeGreaterThan(Number(first?.number));
   });
 
   test('is watched as long as something is there, and forgotten afterwards', async () => {

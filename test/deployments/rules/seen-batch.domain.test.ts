@@ -67,6 +67,16 @@ test('throws what a write has thrown, now and at each later word, and writes not
   expect(writes).toBe(1);
 });
 
+test('says that a write has thrown to who tells nothing more', async () => {
+  const batch = createSeenBatch<string>(async () => {
+    throw new Error('the database is away');
+  });
+  const broken = new Promise((resolve) => batch.broken.addEventListener('abort', resolve));
+  await batch.add('a', 'first');
+  await broken;
+  expect(batch.broken.reason).toEqual(new Error('the database is away'));
+});
+
 test('writes nothing of what waits when it is closed', async () => {
   let writes = 0;
   const batch = createSeenBatch<string>(async () => {
