@@ -15,6 +15,8 @@ const { key, cert } = selfSigned();
 let server: Server;
 let answer: RequestListener;
 let member: MemberCluster;
+/** Waits only a moment for an answer. */
+let impatient: MemberCluster;
 let told: string[] = [];
 let asked: { query: Record<string, string>; accept: string | undefined; authorization: string | undefined }[] = [];
 
@@ -30,7 +32,8 @@ beforeAll(async () => {
   const file = JSON.parse(kubeconfigOf({ server: `https://127.0.0.1:${port}` }));
   file.clusters[0].cluster['certificate-authority-data'] = Buffer.from(cert).toString('base64');
   const { credential } = await openKubeconfigs(addresses)(Buffer.from(JSON.stringify(file)));
-  member = openMemberClusters({ addresses, callMs: 500 }).openMember(credential);
+  member = openMemberClusters({ addresses, callMs: 30_000 }).openMember(credential);
+  impatient = openMemberClusters({ addresses, callMs: 500 }).openMember(credential);
 });
 afterAll(() => {
   server.closeAllConnections();
@@ -166,10 +169,25 @@ test.each<[string, RequestListener, string | null, object]>([
     '7',
     { version: '8', failed: { noAnswer: 'connection' } },
   ],
-  ['silence from the begin', () => undefined, '7', { version: '7', failed: { noAnswer: 'connection' } }],
 ])('ends with %s', async (_what, listener, after, expected) => {
   answer = listener;
   expect(await watch({ after })).toMatchObject(expected);
+});
+
+test('ends with silence from the begin', async () => {
+  answer = () => undefined;
+  const asking = { path: '/api/v1/pods', isMetadataOnly: false, after: '7' };
+  expect(await impatient.watchKind(asking, take, never)).toMatchObject({
+    ...{ version: '7', failed: { noAnswer: 'connection', message: 'no answer within 0.5 s' } },
+  });
+});
+
+test('ends at once when it is told to, before anything is answered', async () => {
+  const end = new AbortController();
+  answer = () => end.abort();
+  expect(await watch({ after: '7' }, end.signal)).toMatchObject({ version: '7' });
+  const kind = { group: '', version: 'v1', kind: 'Pod' };
+  expect((await member.findKind(kind, end.signal)).answer).toMatchObject({ noAnswer: 'connection' });
 });
 
 test('ends when it is told to, with what was told before', async () => {
