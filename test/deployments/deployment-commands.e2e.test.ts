@@ -34,9 +34,14 @@ test('a deployment is approved, instantiated, looked at, stopped and terminated'
     'rsync-status': { Pending: 2 },
   });
 
+  // Nothing was ever heard of the cluster.
+  const [, ...stale] = (await run(['explain', name, '-o', 'tsv'])).out.trimEnd().split('\n');
+  expect(stale).toEqual([expect.stringContaining('\tStale'), expect.stringContaining('\tStale')]);
+  const { db } = api.database;
+  const seen = { is_answering: true, last_seen: new Date(), probed_at: new Date() };
+  await db.updateTable('member_cluster_probes').set(seen).where('provider', '=', 'lab-commands').execute();
   // What has not begun is no fault.
   expect(await run(['explain', name])).toMatchObject({ exit: 0, out: '', err: 'no resources that are not well\n' });
-  const { db } = api.database;
   await db
     .updateTable('context_resources')
     .set({ status: 'Failed', reason: 'Forbidden', message: 'no\u001b[31m' })
