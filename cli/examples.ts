@@ -172,7 +172,7 @@ deployment explain acme+telemetry+v1+edge
 deployment approve acme+telemetry+v1+edge
 deployment instantiate acme+telemetry+v1+edge --wait --timeout 600
 deployment terminate acme+telemetry+v1+edge --wait
-deployment stop acme+telemetry+v1+edge --dry-run=request
+deployment stop acme+telemetry+v1+edge --wait
 fleet --watch
 stop --all --reason 'power is cut' --yes
 go
