@@ -11,6 +11,8 @@ export interface StatusReader {
   /** Reads what these components need, before `of` and `desiredState` are asked. */
   prepare(components: readonly Component[]): Promise<void>;
   of(component: Component): ComponentStatus;
+  /** The layers of the desired configuration; null where none is desired, or there is none of the name. */
+  layersOf(component: Component): readonly Layer[] | null;
   /** The layers of the desired configuration with their statuses (cfs-api 6.5). */
   desiredState(component: Component): DesiredLayer[];
 }
@@ -28,6 +30,7 @@ export function createStatusReader(db: Db, options: StatusOptions): StatusReader
       for (const [name, found] of await readDesiredLayers(db, missing)) layers.set(name, found);
     },
     of,
+    layersOf,
     desiredState(component) {
       const statuses = of(component).layers;
       return (layersOf(component) ?? []).map((layer, index) => ({

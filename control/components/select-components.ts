@@ -15,12 +15,13 @@ import { createStatusReader, type StatusReader } from './desired-layers.ts';
 const BATCH = 2_000;
 
 /** A filter with its texts taken apart; empty texts filter nothing. Throws `bad_tags`. */
-export function selectionOf(filter: ComponentFilter): ComponentSelection {
+export function selectionOf(filter: ComponentFilter & { text?: string | undefined }): ComponentSelection {
   return {
     ids: filter.ids ? filter.ids.split(',') : undefined,
     enabled: filter.enabled,
     desiredConfig: filter.config_name || undefined,
     tags: parseTagFilter(filter.tags ?? ''),
+    textInId: filter.text || undefined,
   };
 }
 

@@ -9,10 +9,13 @@ export const SELECTION_MINUTES = 15;
 /** Ids of a selection that its answer shows. */
 export const SELECTION_SAMPLE = 20;
 
-const HostsSchema = z
+export const HostsSchema = z
   .string()
   .max(HOSTLIST_BYTES)
   .describe('A hostlist: names and ranges such as `n[1-4],!n3`, members of a tag as `@role=compute`.');
+
+/** A part of an id, in any case. */
+export const TextInIdSchema = text(0, KEY_MAX).describe('Only components whose id has this text in it, in any case.');
 
 /** Body of POST /api/v1/hostlists. */
 export const HostlistBodySchema = z.strictObject({ hosts: HostsSchema }).meta({ id: 'HostlistBody' });
@@ -23,6 +26,7 @@ export const HostlistAnswerSchema = z
 const SelectionFilterSchema = ComponentFilterSchema.omit({ ids: true })
   .extend({
     hosts: HostsSchema.optional(),
+    text: TextInIdSchema.optional(),
     changed_since: z.iso.datetime().optional().describe('Only components whose record changed after this time.'),
   })
   .strict()

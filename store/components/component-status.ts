@@ -78,6 +78,17 @@ export async function statusesOfComponents(
   db: Db,
   selection: ComponentSelection & { status?: ConfigurationStatus | undefined; options: StatusOptions },
 ): Promise<{ id: string; status: ConfigurationStatus }[]> {
+  const { rows } = await sql<{ id: string; status: ConfigurationStatus }>`
+    with recursive ${judgedComponents(selection)}
+    select id, case when verdict <> 'behind' then verdict when is_exhausted then 'failed' else 'pending' end as status
+    from matching order by id`.execute(db);
+  return rows;
+}
+
+/** `matching(id, verdict, is_exhausted)` for the components that match, a part of `with recursive`. */
+export function judgedComponents(
+  selection: ComponentSelection & { status?: ConfigurationStatus | undefined; options: StatusOptions },
+): RawBuilder<unknown> {
   const { options, desiredConfig, status } = selection;
   const conditions = [
     ...restricted(selection),
@@ -85,14 +96,11 @@ export async function statusesOfComponents(
     ...(status === undefined ? [] : [sql<boolean>`judged.verdict = ${verdictOf(status)}`]),
     ...(status === undefined ? [] : triesUsedUp({ status, options })),
   ];
-  const { rows } = await sql<{ id: string; status: ConfigurationStatus }>`
-    with recursive ${judgedStandings(selection)}
-    select components.id, case when judged.verdict <> 'behind' then judged.verdict
-      when ${exhausted(options)} then 'failed' else 'pending' end as status
-    from components join judged on judged.standing = components.standing
-    where ${conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `)}
-    order by components.id`.execute(db);
-  return rows;
+  return sql`${judgedStandings(selection)}, matching as (
+      select components.id, judged.verdict, ${exhausted(options)} as is_exhausted
+      from components join judged on judged.standing = components.standing
+      where ${conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `)}
+    )`;
 }
 
 /** Standings that are read one by one at most. */

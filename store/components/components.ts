@@ -13,6 +13,8 @@ export interface ComponentSelection {
   tags?: readonly (readonly [key: string, value: string])[] | undefined;
   /** Only components whose record changed after this time. */
   changedSince?: Date | undefined;
+  /** Only components whose id has this text in it, in any case. */
+  textInId?: string | undefined;
 }
 
 /** Rows that one statement writes at most; bounds the memory of bulk writes. */
@@ -191,9 +193,10 @@ export async function deleteComponent(db: Db, id: string): Promise<boolean> {
 }
 
 /** The conditions of a selection but the desired configuration, over `components`. */
-export function restricted({ ids, enabled, tags, changedSince }: ComponentSelection): RawBuilder<boolean>[] {
+export function restricted({ ids, enabled, tags, changedSince, textInId }: ComponentSelection): RawBuilder<boolean>[] {
   return [
     ...(changedSince === undefined ? [] : [sql<boolean>`components.updated_at > ${changedSince}`]),
+    ...(textInId === undefined ? [] : [sql<boolean>`strpos(lower(components.id), lower(${textInId})) > 0`]),
     ...(ids === undefined ? [] : [sql<boolean>`components.id = any(${ids})`]),
     ...(enabled === undefined ? [] : [sql<boolean>`components.enabled = ${enabled}`]),
     ...hasTags('components.tags', tags ?? []),

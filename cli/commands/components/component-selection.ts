@@ -17,6 +17,7 @@ export interface SelectionOptions {
   tag?: Record<string, string>;
   enabled?: boolean;
   changedSince?: string;
+  text?: string;
   all?: boolean;
 }
 
@@ -32,6 +33,7 @@ export function withSelection(command: Command, own: readonly ('config' | 'tag')
     .option('--enabled', 'only enabled ones')
     .option('--no-enabled', 'only disabled ones')
     .option('--changed-since <time>', 'only those whose record changed since then, such as 2h', moment)
+    .option('--text <part>', 'only those whose id has this text in it, in any case')
     .option('--all', 'all components');
 }
 
@@ -70,6 +72,7 @@ export async function selectorOf(
     ...(options.tag === undefined ? {} : { tags: tagFilter(options.tag) }),
     ...(enabled === undefined ? {} : { enabled }),
     ...(changedSince === undefined ? {} : { changed_since: changedSince }),
+    ...(options.text === undefined ? {} : { text: options.text }),
   };
   const isChosen = Object.keys(filter).length > 0;
   if (all && isChosen) throw usage('--all means every component', 'leave --all out, or the other choice');

@@ -1,0 +1,115 @@
+import {
+  type ComponentDetail,
+  type ComponentItem,
+  type ComponentItemsQuery,
+  SHOWN_UNKNOWN,
+} from '../../domain/components/list-schema.ts';
+import type { Component } from '../../domain/components/schema.ts';
+import { triesOf, whyOf } from '../../domain/components/why.ts';
+import type { Options } from '../../domain/configurations/schema.ts';
+import {
+  type ComponentDetails,
+  countMatchingComponents,
+  readComponentDetails,
+} from '../../store/components/component-list.ts';
+import { findComponent, knownIds } from '../../store/components/components.ts';
+import { readOptions } from '../../store/configurations/options.ts';
+import type { Db } from '../../store/connection/database.ts';
+import { createStatusReader, type StatusReader } from './desired-layers.ts';
+import { componentNotFound } from './read-components.ts';
+import { selectComponents, selectionOf } from './select-components.ts';
+import { expandHostlist } from './select-once.ts';
+
+/** Components that are counted exactly. */
+const COUNTED = 100_000;
+
+export interface ComponentItemPage {
+  components: ComponentItem[];
+  /** Whether more match behind them. */
+  isMore: boolean;
+  /** Undefined where it was not asked for. */
+  counted: { total: number; more: boolean } | undefined;
+  /** The first names of the hostlist that no component has; undefined without one, and on later pages. */
+  unknown: string[] | undefined;
+}
+
+/** A page of components with their reasons, in the order of ids. Throws `bad_hostlist`, `hostlist_too_large`, `bad_tags`. */
+export async function listComponentItems(db: Db, query: ComponentItemsQuery): Promise<ComponentItemPage> {
+  const { hosts, status, changed_since, after_id: afterId, limit } = query;
+  const chosen = selectionOf(query);
+  const named = hosts ? await expandHostlist(db, hosts) : null;
+  const changedSince = changed_since === undefined ? undefined : new Date(changed_since);
+  const selection = { ...chosen, changedSince, ids: named === null ? chosen.ids : bothOf(named, chosen.ids) };
+  const options = await readOptions(db);
+  const steps = { db, options, selection, status: status || undefined } as const;
+  const components: ComponentItem[] = [];
+  for await (const batch of selectComponents({ ...steps, afterId, wanted: limit + 1, lock: 'none' })) {
+    components.push(...(await itemsOf(db, batch.components, batch.reader, options)));
+  }
+  const isMore = components.length > limit;
+  const matching = { ...selection, status: steps.status, options };
+  const count = query.count ? await countMatchingComponents(db, matching, COUNTED + 1) : 0;
+  return {
+    components: components.slice(0, limit),
+    isMore,
+    counted: query.count ? { total: Math.min(count, COUNTED), more: count > COUNTED } : undefined,
+    unknown: named === null || afterId !== '' ? undefined : await unknownOf(db, named),
+  };
+}
+
+/** Everything about one component. Throws `component_not_found`. */
+export async function describeComponent(db: Db, id: string): Promise<ComponentDetail> {
+  const [component, options] = await Promise.all([findComponent(db, id), readOptions(db)]);
+  const details = (await readComponentDetails(db, [id])).get(id);
+  if (component === undefined || details === undefined) throw componentNotFound(id);
+  const reader = createStatusReader(db, options);
+  await reader.prepare([component]);
+  return {
+    ...itemOf(component, details, reader, options),
+    desired: reader.desiredState(component),
+    reached: component.state,
+    retry_policy: triesOf(component, options),
+    changed_by: details.actor,
+  };
+}
+
+/** One that was deleted between two statements is left out. */
+async function itemsOf(
+  db: Db,
+  components: readonly Component[],
+  reader: StatusReader,
+  options: Options,
+): Promise<ComponentItem[]> {
+  const details = await readComponentDetails(
+    db,
+    components.map(({ id }) => id),
+  );
+  return components.flatMap((component) => {
+    const known = details.get(component.id);
+    return known === undefined ? [] : [itemOf(component, known, reader, options)];
+  });
+}
+
+function itemOf(
+  component: Component,
+  { updatedAt, session }: ComponentDetails,
+  reader: StatusReader,
+  options: Options,
+): ComponentItem {
+  const { id, enabled, desired_config, error_count, tags } = component;
+  const status = reader.of(component);
+  const why = whyOf({ component, status, layers: reader.layersOf(component), options });
+  const updated_at = updatedAt.toISOString();
+  return { id, status: status.status, why, enabled, desired_config, error_count, tags, session, updated_at };
+}
+
+function bothOf(names: readonly string[], ids: readonly string[] | undefined): readonly string[] {
+  if (ids === undefined) return names;
+  const wanted = new Set(ids);
+  return names.filter((name) => wanted.has(name));
+}
+
+async function unknownOf(db: Db, names: readonly string[]): Promise<string[]> {
+  const known = new Set(await knownIds(db, names));
+  return names.filter((name) => !known.has(name)).slice(0, SHOWN_UNKNOWN);
+}
