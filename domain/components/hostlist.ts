@@ -50,7 +50,7 @@ export interface Hostlist {
 
 /** Reads an expression. Throws `bad_hostlist` with the position of the mistake, and `hostlist_too_large`. */
 export function readHostlist(text: string): Hostlist {
-  if (Buffer.byteLength(text) > HOSTLIST_BYTES)
+  if (new TextEncoder().encode(text).length > HOSTLIST_BYTES)
     throw musterError('hostlist_too_large', `A hostlist has at most ${HOSTLIST_BYTES / 1024} KiB.`, 'hosts');
   const terms = readTerms([...text]);
   let count = 0n;

@@ -1,4 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { readComponentListSearch } from './components/search.ts';
 import { readListSearch, readSessionSearch } from './sessions/search.ts';
 import { UI_PATH } from './shared/api-call.ts';
 import { NoPage } from './shared/ui/no-page.tsx';
@@ -12,6 +13,17 @@ const pages = [
     getParentRoute: () => root,
     path: '/',
     component: lazyRouteComponent(() => import('./fleet/fleet-page.tsx'), 'FleetPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/components',
+    validateSearch: readComponentListSearch,
+    component: lazyRouteComponent(() => import('./components/component-list.tsx'), 'ComponentListPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/components/$id',
+    component: lazyRouteComponent(() => import('./components/component-page.tsx'), 'ComponentPage'),
   }),
   createRoute({
     getParentRoute: () => root,

@@ -19,6 +19,7 @@ export function Shell() {
           <Link to="/" activeOptions={{ exact: true }}>
             Fleet
           </Link>
+          <Link to="/components">Components</Link>
           <Link to="/sessions">Sessions</Link>
         </nav>
         <Who />

@@ -2,10 +2,10 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { SessionDetail } from '../../../domain/sessions/detail-schema.ts';
 import { actingRefusal } from '../access/may.ts';
 import { useMe } from '../access/me.ts';
-import { apiBase, callApi, recordPath } from '../shared/api-call.ts';
+import { apiBase, callApi, recordPath, writeHeaders } from '../shared/api-call.ts';
+import { curlCommand, shellWord } from '../shared/commands.ts';
 import { useConnection } from '../shared/live/use-live.ts';
 import { Action, type ActionRequest } from '../shared/ui/action.tsx';
-import { curlCommand, shellWord } from '../shared/ui/copy-command.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
 import type { HostsAnswer } from './session-hosts.tsx';
 import { SessionLink } from './session-link.tsx';
@@ -24,11 +24,8 @@ export function SessionActions({ session }: { session: SessionDetail }) {
   const isHeld = phase === 'hold';
   const path = recordPath('sessions', name);
 
-  const send = async (command: string, body: object, { reason, key }: ActionRequest) => {
-    const headers = {
-      'idempotency-key': key,
-      ...(reason === '' ? {} : { 'muster-reason': encodeURIComponent(reason) }),
-    };
+  const send = async (command: string, body: object, request: ActionRequest) => {
+    const headers = writeHeaders(request);
     const answer = await callApi<SessionDetail>(`${path}/${command}`, { method: 'POST', body, headers });
     await client.invalidateQueries({ queryKey: ['session', name] });
     await client.invalidateQueries({ queryKey: ['sessions'] });

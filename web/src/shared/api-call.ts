@@ -13,14 +13,24 @@ export class Refusal extends Error {
   readonly title: string;
   readonly code: string;
   readonly requestId: string | null;
+  /** Of a hostlist: characters before the mistake. */
+  readonly position: number | null;
 
-  constructor(status: number, problem: { title?: string; detail?: string; code?: string }, requestId: string | null) {
+  constructor(status: number, problem: Problem, requestId: string | null) {
     super(problem.detail ?? problem.title ?? `The API answered ${status}`);
     this.status = status;
     this.title = problem.title ?? 'The request failed';
     this.code = problem.code ?? String(status);
     this.requestId = requestId;
+    this.position = problem.position ?? null;
   }
+}
+
+interface Problem {
+  title?: string;
+  detail?: string;
+  code?: string;
+  position?: number;
 }
 
 /** Whether the API has said no, so that the same request would be refused again. */
@@ -38,17 +48,19 @@ interface Call {
   body?: unknown;
   headers?: Record<string, string>;
   signal?: AbortSignal;
+  /** Path of the routes below which `path` is; default: those of Muster itself. */
+  surface?: '/api/v1' | '/v3';
 }
 
 /**
- * Calls a path below `/api/v1`. Returns the body of the answer.
+ * Calls a path of the API. Returns the body of the answer.
  * Throws `Refusal`, and what fetch throws when no answer comes.
  */
 export async function callApi<Answer>(
   path: string,
-  { method = 'GET', body, headers, signal }: Call = {},
+  { method = 'GET', body, headers, signal, surface = '/api/v1' }: Call = {},
 ): Promise<Answer> {
-  const answer = await fetch(`${ROOT_PATH}/api/v1${path}`, {
+  const answer = await fetch(`${ROOT_PATH}${surface}${path}`, {
     method,
     credentials: 'same-origin',
     headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
@@ -73,6 +85,11 @@ function noteTime(date: string | null): void {
 
 /** Returns the time by the server's clock, ms since 1970: ages are of its times. */
 export const serverNow = (): number => Date.now() + ahead;
+
+/** Returns the headers of a write: the same key is the same request, however often it is sent. */
+export function writeHeaders({ reason, key }: { reason: string; key: string }): Record<string, string> {
+  return { 'idempotency-key': key, ...(reason === '' ? {} : { 'muster-reason': encodeURIComponent(reason) }) };
+}
 
 /** Returns the path of a record: its name is one segment, whatever is in it. */
 export function recordPath(kind: string, name: string): string {

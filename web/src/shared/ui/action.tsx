@@ -1,5 +1,7 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { confirmRefusal, mustType, type RehearsedRequest } from '../rehearsal.ts';
 import { CopyCommand } from './copy-command.tsx';
+import { EffectText, useRehearsal } from './effect.tsx';
 import { shownText } from './shown-text.ts';
 
 /** What a dialog sends when it is confirmed. */
@@ -14,8 +16,14 @@ export interface ActionProps {
   name: string;
   /** Why it cannot be done now; null: it can. */
   refusal: string | null;
-  /** What would come of it; drawn when the dialog opens. */
-  effect(): ReactNode;
+  /** Whether the refusal is shown elsewhere, and only told beside the button. */
+  isTold?: boolean;
+  /** Inputs of the dialog. */
+  fields?: ReactNode;
+  /** What would come of it, in words; drawn when the dialog opens. */
+  effect?(): ReactNode;
+  /** What is sent, where there is a dry run of it; null while the inputs do not say it. */
+  request?: RehearsedRequest | null;
   /** Sends it. Returns what came of it. */
   send(request: ActionRequest): Promise<ReactNode>;
   cli(reason: string): string;
@@ -23,7 +31,7 @@ export interface ActionProps {
 }
 
 /** A button and its dialog: effect, reason, confirmation, result. */
-export function Action({ name, refusal, ...dialog }: ActionProps) {
+export function Action({ name, refusal, isTold = false, ...dialog }: ActionProps) {
   const [isOpen, setOpen] = useState(false);
   const why = useId();
   return (
@@ -37,7 +45,7 @@ export function Action({ name, refusal, ...dialog }: ActionProps) {
         {name}
       </button>
       {refusal !== null && (
-        <span id={why} className="quiet">
+        <span id={why} className={isTold ? 'unseen' : 'quiet'}>
           {refusal}
         </span>
       )}
@@ -46,16 +54,31 @@ export function Action({ name, refusal, ...dialog }: ActionProps) {
   );
 }
 
-function ActionDialog({ name, refusal, effect, send, cli, curl, close }: ActionProps & { close(): void }) {
+function ActionDialog({
+  name,
+  refusal,
+  fields,
+  effect,
+  request,
+  send,
+  cli,
+  curl,
+  close,
+}: ActionProps & { close(): void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   const [reason, setReason] = useState('');
-  const [key, setKey] = useState(() => crypto.randomUUID());
+  const [typed, setTyped] = useState('');
   const [isSending, setSending] = useState(false);
   const [result, setResult] = useState<ReactNode>(null);
   const [mistake, setMistake] = useState<string | null>(null);
+  const key = useKeyOf(JSON.stringify([reason, request]));
+  const isDone = result !== null;
+  // What was done is not asked about again.
+  const rehearsal = useRehearsal(request === undefined || isDone ? null : request);
   useEffect(() => dialog.current?.showModal(), []);
 
+  const notYet = request === undefined || rehearsal.isUnsupported ? null : confirmRefusal(rehearsal.effect, typed);
   const confirm = async () => {
     setSending(true);
     setMistake(null);
@@ -70,28 +93,54 @@ function ActionDialog({ name, refusal, effect, send, cli, curl, close }: ActionP
   return (
     <dialog ref={dialog} aria-label={name} onClose={close}>
       <h2>{name}</h2>
-      <fieldset aria-label="Effect">{effect()}</fieldset>
-      <label htmlFor={id}>Reason</label>
-      <input
-        id={id}
-        value={reason}
-        maxLength={500}
-        disabled={result !== null}
-        onChange={(event) => {
-          setReason(event.target.value);
-          setKey(crypto.randomUUID());
-        }}
-      />
-      {mistake !== null && <p role="alert">{shownText(mistake)}</p>}
-      {result === null && refusal !== null && <p className="quiet">{refusal}</p>}
-      {result !== null && (
-        <p role="status" aria-label="Result">
-          {result}
+      {!isDone && fields}
+      {!isDone && (
+        <fieldset aria-label="Effect">
+          {request !== undefined && <EffectText rehearsal={rehearsal} />}
+          {effect?.()}
+        </fieldset>
+      )}
+      <p>
+        <label htmlFor={`${id}-reason`}>Reason</label>{' '}
+        <input
+          id={`${id}-reason`}
+          value={reason}
+          maxLength={500}
+          disabled={isDone}
+          onChange={(event) => setReason(event.target.value)}
+        />
+      </p>
+      {!isDone && rehearsal.effect !== undefined && mustType(rehearsal.effect) && (
+        <p>
+          <label htmlFor={`${id}-count`}>Type the count</label>{' '}
+          <input
+            id={`${id}-count`}
+            inputMode="numeric"
+            autoComplete="off"
+            value={typed}
+            onChange={(event) => setTyped(event.target.value)}
+          />
         </p>
       )}
+      {mistake !== null && <p role="alert">{shownText(mistake)}</p>}
+      {!isDone && (refusal ?? notYet) !== null && (
+        <p className="quiet" id={`${id}-not-yet`}>
+          {refusal ?? notYet}
+        </p>
+      )}
+      {isDone && (
+        <div role="status" aria-label="Result">
+          {result}
+        </div>
+      )}
       <div className="buttons">
-        {result === null && (
-          <button type="button" disabled={isSending || refusal !== null} onClick={() => void confirm()}>
+        {!isDone && (
+          <button
+            type="button"
+            disabled={isSending || (refusal ?? notYet) !== null}
+            aria-describedby={(refusal ?? notYet) === null ? undefined : `${id}-not-yet`}
+            onClick={() => void confirm()}
+          >
             Confirm
           </button>
         )}
@@ -103,4 +152,18 @@ function ActionDialog({ name, refusal, effect, send, cli, curl, close }: ActionP
       </div>
     </dialog>
   );
+}
+
+/** Returns a key that is another as soon as the input is. */
+function useKeyOf(input: string): string {
+  const [made, setMade] = useState(() => ({ input, key: randomKey() }));
+  if (made.input === input) return made.key;
+  const next = { input, key: randomKey() };
+  setMade(next);
+  return next.key;
+}
+
+/** `crypto.randomUUID` is there over TLS and on loopback alone. */
+function randomKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

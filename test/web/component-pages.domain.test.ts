@@ -1,0 +1,232 @@
+/** What the pages of components make of URLs, selections and records. */
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { TimelineEntry } from '../../domain/audit/schema.ts';
+import { readHostlist } from '../../domain/components/hostlist.ts';
+import { inNaturalOrder } from '../../domain/components/natural-order.ts';
+import { actionCommand, actionCurl, hostWord, listCommand } from '../../web/src/components/commands.ts';
+import {
+  filtersOf,
+  inputPlace,
+  isFiltered,
+  listPath,
+  readComponentListSearch,
+} from '../../web/src/components/search.ts';
+import {
+  isSelected,
+  NOTHING,
+  type Selected,
+  selectedCount,
+  selectionOf,
+  tagsOf,
+  toggled,
+} from '../../web/src/components/selected.ts';
+import { entryWords, lastFailure, layersBeside } from '../../web/src/components/timeline.ts';
+
+describe('the URL of the list', () => {
+  test.each<[Record<string, unknown>, object]>([
+    [{}, {}],
+    [
+      { hosts: 'n[1-4],!n3', text: 7, status: 'failed', enabled: false, config_name: 'web', tags: 'role=compute' },
+      { hosts: 'n[1-4],!n3', text: '7', status: 'failed', enabled: false, config_name: 'web', tags: 'role=compute' },
+    ],
+    [
+      { enabled: 'true', after_id: 'n500' },
+      { enabled: true, after_id: 'n500' },
+    ],
+    [{ status: 'walking', enabled: 'maybe', hosts: ['a'] }, { dropped: ['hosts', 'status', 'enabled'] }],
+    [{ text: 'x'.repeat(601) }, { dropped: ['text'] }],
+    [{ text: '', other: 1 }, {}],
+  ])('%j says %j', (given, read) => expect(readComponentListSearch(given)).toEqual(read));
+
+  test('is what the API is asked for', () => {
+    const search = { hosts: 'n[1-2]', enabled: false, after_id: 'n1', dropped: ['x'] };
+    expect(listPath(search)).toBe('/components?hosts=n%5B1-2%5D&enabled=false&limit=500&count=true&after_id=n1');
+    expect([filtersOf(search), isFiltered(search)]).toEqual([{ hosts: 'n[1-2]', enabled: false }, true]);
+    expect(isFiltered({ after_id: 'n1' })).toBe(false);
+  });
+
+  test('places of mistakes are in characters, those of inputs in units of UTF-16', () => {
+    expect(inputPlace('a\u{1f600}b', 2)).toBe(3);
+    expect(inputPlace('abc', 9)).toBe(3);
+  });
+});
+
+const ALL: Selected = {
+  kind: 'all',
+  selection: { id: '5f0c8d0e-1111-4222-8333-123456789abc', count: 5_000, expires_at: '2026-11-21T10:00:00Z' },
+};
+const some = (...ids: string[]): Selected => ({ kind: 'ids', ids: new Set(ids) });
+
+describe('a selection', () => {
+  test('of ids gains and loses them', () => {
+    const one = toggled(NOTHING, 'n1');
+    expect([selectedCount(NOTHING), selectedCount(one), isSelected(one, 'n1'), isSelected(one, 'n2')]).toEqual([
+      0,
+      1,
+      true,
+      false,
+    ]);
+    expect(toggled(toggled(one, 'n2'), 'n1')).toEqual(some('n2'));
+    expect(selectionOf(some('n1', 'n2'))).toEqual({ ids: ['n1', 'n2'] });
+  });
+
+  test('of all that match is whole, and the API knows it', () => {
+    expect([selectedCount(ALL), isSelected(ALL, 'any'), toggled(ALL, 'n1')]).toEqual([5_000, true, ALL]);
+    expect(selectionOf(ALL)).toBe('5f0c8d0e-1111-4222-8333-123456789abc');
+  });
+});
+
+test.each<[string, Record<string, string> | null]>([
+  ['', null],
+  ['role', null],
+  ['=x', null],
+  ['role=compute', { role: 'compute' }],
+  [' role=compute, rack= ,url=a=b', { role: 'compute', rack: '', url: 'a=b' }],
+  ['role=compute,rack', null],
+])('the tags of %j are %j', (text, tags) => expect(tagsOf(text)).toEqual(tags));
+
+describe('commands', () => {
+  const told = { action: 'enable', args: null, selected: some('n1', 'n2'), filters: {}, reason: '' } as const;
+
+  test.each<[string, Parameters<typeof actionCommand>[0]]>([
+    ["./muster component enable 'n1,n2' --yes", told],
+    ["./muster component disable '\\-a,b\\[1\\]' --yes", { ...told, action: 'disable', selected: some('-a', 'b[1]') }],
+    ['./muster component reset-errors --all --yes', { ...told, action: 'reset_errors', selected: ALL }],
+    [
+      "./muster component clear 'n[1-3]' --text=web --status=failed --no-enabled --reason='it is time' --yes",
+      {
+        ...told,
+        action: 'clear_state',
+        selected: ALL,
+        filters: { hosts: 'n[1-3]', text: 'web', status: 'failed', enabled: false },
+        reason: 'it is time',
+      },
+    ],
+    [
+      "./muster component set 'n1,n2' --config='' --yes",
+      { ...told, action: 'set_desired', args: { desired_config: '' } },
+    ],
+    [
+      './muster component list -o name --config=old | ./muster component set - --config=new --yes',
+      {
+        ...told,
+        action: 'set_desired',
+        args: { desired_config: 'new' },
+        selected: ALL,
+        filters: { config_name: 'old' },
+      },
+    ],
+    [
+      "./muster component set 'n1,n2' --tag=role=compute --untag=rack --yes",
+      { ...told, action: 'set_tags', args: { tags: { role: 'compute', rack: '' } } },
+    ],
+  ])('%s', (command, action) => expect(actionCommand(action)).toBe(command));
+
+  test('of a list', () => {
+    expect(listCommand({ status: 'failed', tags: 'a=b,c=d', config_name: "it's" })).toBe(
+      "./muster component list --status=failed --config='it'\\''s' --tag=a=b --tag=c=d",
+    );
+    expect(listCommand({ text: 'web 1', enabled: true })).toBe(
+      "./muster component list -o name --enabled | grep -iF -- 'web 1'",
+    );
+  });
+
+  test('of curl have the filter itself, for the API forgets a selection', () => {
+    expect(
+      actionCurl('https://m/api', {
+        ...told,
+        action: 'delete',
+        selected: ALL,
+        filters: { status: 'failed' },
+        reason: 'a b',
+      }),
+    ).toBe(
+      `curl -X POST -H "Authorization: Bearer $MUSTER_TOKEN" -H 'Muster-Reason: a%20b' -H 'Content-Type: application/json' -d '{"action":"delete","selection":{"filter":{"status":"failed"}}}' https://m/api`,
+    );
+  });
+
+  test('any ids are a hostlist that means them, and no flag', () => {
+    const id = fc.string({ minLength: 1, maxLength: 12, unit: 'binary' });
+    const plain = fc.stringMatching(/^[-!@,[\]\\ a0]{1,8}$/);
+    fc.assert(
+      fc.property(fc.array(fc.oneof(id, plain), { minLength: 1, maxLength: 8 }), (ids) => {
+        const list = ids.map(hostWord).join(',');
+        expect(readHostlist(list).names()).toEqual(inNaturalOrder(new Set(ids)));
+        expect(list.startsWith('-')).toBe(false);
+      }),
+    );
+  });
+});
+
+const layerEntry = (more: object = {}) =>
+  ({
+    ...{
+      id: '1',
+      time: '2026-11-21T10:00:00Z',
+      type: 'layer',
+      session: 'night',
+      session_id: 'i',
+      configuration: 'web',
+    },
+    ...{ layer: 0, clone_url: 'u', playbook: 'site.yml', commit: 'c', attempt: 1, status: 'failed', is_check: false },
+    ...{ taken_as: 'failed', message: 'Install: no disk', ok: 1, changed: 0, failures: 1, unreachable: 0 },
+    ...{ skipped: 0, rescued: 0, ignored: 0 },
+    ...more,
+  }) as TimelineEntry;
+const changeEntry = (more: object) =>
+  ({
+    ...{
+      id: '2',
+      time: '2026-11-21T10:00:00Z',
+      type: 'change',
+      actor: 'token/ci',
+      action: 'update',
+      before: { enabled: true },
+    },
+    ...{ after: { enabled: false }, request_id: null, via: null, reason: null },
+    ...more,
+  }) as TimelineEntry;
+const entry = (playbook: string, status: 'applied' | 'failed', session_name = 'night') => ({
+  ...{ clone_url: 'u', playbook, commit: 'c'.repeat(40), status, session_name },
+  last_updated: '2026-11-21T10:00:00Z',
+});
+
+describe('the timeline', () => {
+  test.each<[string, TimelineEntry]>([
+    ['layer 1 site.yml: failed: Install: no disk', layerEntry()],
+    ['check of layer 1 site.yml: applied', layerEntry({ is_check: true, status: 'applied', message: null })],
+    ['changed enabled by token/ci', changeEntry({})],
+    ['deleted: it is old', changeEntry({ action: 'delete', actor: null, reason: 'it is old' })],
+    ['imported', changeEntry({ action: 'imported', actor: null })],
+  ])('%s', (words, one) => expect(entryWords(one).what).toBe(words));
+
+  test('leads to the session', () => {
+    expect(entryWords(layerEntry()).session).toEqual({ id: 'i', name: 'night' });
+    expect(entryWords(layerEntry({ session: null })).session).toBeNull();
+  });
+
+  test('has the last failure of a layer that is still bad', () => {
+    const entries = [layerEntry({ is_check: true }), layerEntry({ session: 'other' }), layerEntry()];
+    const reached = [entry('site.yml', 'failed')];
+    expect(lastFailure({ reached }, entries)).toMatchObject({
+      message: 'Install: no disk',
+      session: { name: 'night' },
+    });
+    expect(lastFailure({ reached: [entry('site.yml', 'applied')] }, entries)).toBeNull();
+    expect(lastFailure({ reached: [] }, entries)).toBeNull();
+  });
+});
+
+test('layers stand beside what was reached of them', () => {
+  const desired = [
+    { clone_url: 'u', playbook: 'site.yml', commit: 'd'.repeat(40), status: 'pending' as const },
+    { clone_url: 'u', playbook: 'net.yml', commit: 'e'.repeat(40), status: 'pending' as const },
+  ];
+  const pairs = layersBeside({ desired, reached: [entry('old.yml', 'applied'), entry('site.yml', 'failed')] });
+  expect(pairs.map(({ name, desired: wanted, reached }) => [name, wanted?.status, reached?.status])).toEqual([
+    ['layer 1/2 site.yml', 'pending', 'failed'],
+    ['layer 2/2 net.yml', 'pending', undefined],
+    ['not desired: old.yml', undefined, 'applied'],
+  ]);
+});
