@@ -295,6 +295,10 @@ test('drift', async () => {
   await expectAnswer(200, 'POST', '/api/v1/components/reset-errors', { ids: ['drift1'] });
   await expectAnswer(200, 'POST', '/api/v1/hostlists', { hosts: 'n[1-3]' });
   await expectAnswer(400, 'POST', '/api/v1/hostlists', { hosts: 'n[3-1]' });
+  await expectAnswer(200, 'GET', '/api/v1/components?hosts=drift1,gone&count=true');
+  await expectAnswer(400, 'GET', '/api/v1/components?hosts=n[3-1]');
+  await expectAnswer(200, 'GET', '/api/v1/components/drift1');
+  await expectAnswer(404, 'GET', '/api/v1/components/gone');
   await expectAnswer(200, 'POST', '/api/v1/components/selections', { filter: { hosts: 'drift1,gone' } });
   await expectAnswer(200, 'POST', '/api/v1/components/actions', { action: 'enable', selection: { ids: ['drift1'] } });
   await expectAnswer(410, 'POST', '/api/v1/components/actions', {

@@ -123,7 +123,7 @@ function Empty({ search }: { search: ComponentListSearch }) {
 const COLUMNS = [
   { head: 'Selected', word: 'mark' },
   { head: 'Component', word: 'name' },
-  { head: 'Status', word: 'state' },
+  { head: 'Status', word: 'standing' },
   { head: 'Reason', word: 'why' },
   { head: 'Configuration', word: 'name' },
   { head: 'Errors', word: 'number' },

@@ -5,7 +5,7 @@ const ROOT_PATH = new URL(import.meta.url).pathname.replace(/\/ui\/assets\/[^/]*
 export const UI_PATH = `${ROOT_PATH}/ui`;
 
 /** Returns the address of the API as this browser reaches it. */
-export const apiBase = (): string => `${location.origin}${ROOT_PATH}/api/v1`;
+export const apiBase = (surface: '/api/v1' | '/v3' = '/api/v1'): string => `${location.origin}${ROOT_PATH}${surface}`;
 
 /** An answer that is none of 2xx. */
 export class Refusal extends Error {
@@ -44,12 +44,14 @@ export function isUnknown(error: unknown): boolean {
 }
 
 interface Call {
-  method?: 'GET' | 'POST';
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   body?: unknown;
   headers?: Record<string, string>;
   signal?: AbortSignal;
   /** Path of the routes below which `path` is; default: those of Muster itself. */
   surface?: '/api/v1' | '/v3';
+  /** Is told the tag of the record that is answered; null: it has none. */
+  onTag?(tag: string | null): void;
 }
 
 /**
@@ -58,7 +60,7 @@ interface Call {
  */
 export async function callApi<Answer>(
   path: string,
-  { method = 'GET', body, headers, signal, surface = '/api/v1' }: Call = {},
+  { method = 'GET', body, headers, signal, surface = '/api/v1', onTag }: Call = {},
 ): Promise<Answer> {
   const answer = await fetch(`${ROOT_PATH}${surface}${path}`, {
     method,
@@ -72,6 +74,7 @@ export async function callApi<Answer>(
   const text = await answer.text();
   const parsed: unknown = text === '' ? undefined : JSON.parse(text);
   if (!answer.ok) throw new Refusal(answer.status, (parsed ?? {}) as object, answer.headers.get('x-request-id'));
+  onTag?.(answer.headers.get('etag'));
   return parsed as Answer;
 }
 
