@@ -44,6 +44,12 @@ export async function findBatch(db: Db, id: string): Promise<ShownBatch | null> 
   return (await shown(db, sql`where b.id = ${id}`))[0] ?? null;
 }
 
+/** The batch that a component is in, or null. */
+export async function findBatchOf(db: Db, component: string): Promise<ShownBatch | null> {
+  const member = sql`select batch_id from batch_members where component_id = ${component}`;
+  return (await shown(db, sql`where b.id = (${member}) and b.state <> 'ended'`))[0] ?? null;
+}
+
 /** The components of the limit with which a session was made, by code point; null when it is forgotten. */
 export async function limitOfSession(db: Db, session: string): Promise<string[] | null> {
   const row = await db.selectFrom('sessions').select('ansible_limit').where('id', '=', session).executeTakeFirst();

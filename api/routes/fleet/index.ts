@@ -1,4 +1,5 @@
 import type { ApiLane } from '../../shared/api-shared.ts';
+import { explainRoutes } from './explain-routes.ts';
 import { fleetRoutes } from './fleet-routes.ts';
 import { stopRoutes, warnWhileStopped } from './stop-routes.ts';
 
@@ -6,5 +7,9 @@ import { stopRoutes, warnWhileStopped } from './stop-routes.ts';
 export const fleet: ApiLane = (shared, { stops }) => ({
   tags: { fleet: 'All lanes at once.' },
   root: (app) => warnWhileStopped(app, shared),
-  muster: { stop: (app) => stopRoutes(app, { ...shared, stops }), fleet: (app) => fleetRoutes(app, shared) },
+  muster: {
+    stop: (app) => stopRoutes(app, { ...shared, stops }),
+    fleet: (app) => fleetRoutes(app, shared),
+    explain: (app) => explainRoutes(app, shared),
+  },
 });

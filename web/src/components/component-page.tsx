@@ -10,6 +10,7 @@ import { Moment } from '../shared/ui/moment.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
 import { StatusBadge } from '../shared/ui/status-badge.tsx';
 import { ComponentActions } from './component-actions.tsx';
+import { Explain } from './component-explain.tsx';
 import { LastFailureOf, Timeline } from './component-timeline.tsx';
 import { layersBeside } from './timeline.ts';
 
@@ -85,6 +86,7 @@ function Shown({ component }: { component: ComponentDetail }) {
             .join(', ') || 'none'}
         </dd>
       </dl>
+      <Explain id={id} />
       <Layers component={component} />
       <LastFailureOf component={component} />
     </>
