@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { TimelineEntry } from '../../domain/audit/schema.ts';
 import { readHostlist } from '../../domain/components/hostlist.ts';
 import { inNaturalOrder } from '../../domain/components/natural-order.ts';
-import { actionCommand, actionCurl, hostWord, listCommand } from '../../web/src/components/commands.ts';
+import { actionCommand, actionCurl, hostWord, listCommand, sessionCommand } from '../../web/src/components/commands.ts';
 import {
   filtersOf,
   inputPlace,
@@ -13,11 +13,14 @@ import {
   readComponentListSearch,
 } from '../../web/src/components/search.ts';
 import {
+  hostsRefusal,
   isSelected,
   NOTHING,
+  runRefusal,
   type Selected,
   selectedCount,
   selectionOf,
+  sessionOf,
   tagsOf,
   toggled,
 } from '../../web/src/components/selected.ts';
@@ -85,6 +88,33 @@ test.each<[string, Record<string, string> | null]>([
   [' role=compute, rack= ,url=a=b', { role: 'compute', rack: '', url: 'a=b' }],
   ['role=compute,rack', null],
 ])('the tags of %j are %j', (text, tags) => expect(tagsOf(text)).toEqual(tags));
+
+describe('a session on the selected ones', () => {
+  test('takes them by name', () => {
+    const wanted = { name: 'web-1', configuration_name: 'site', ansible_limit: 'n1,n2' };
+    expect(sessionOf(some('n1', 'n2'), 'web-1', 'site')).toEqual(wanted);
+    expect(sessionCommand(wanted, 'now')).toBe(
+      "./muster session run web-1 --configuration=site --limit='n1,n2' --reason=now",
+    );
+    expect([sessionOf(NOTHING, 'a', 'b'), sessionOf(some('n1'), '', 'b'), sessionOf(some('n1'), 'a', null)]).toEqual([
+      null,
+      null,
+      null,
+    ]);
+    expect([runRefusal(some('n1')), runRefusal(ALL), sessionOf(ALL, 'a', 'b')]).toEqual([
+      null,
+      expect.any(String),
+      null,
+    ]);
+  });
+
+  test('is not made on others than them', () => {
+    expect(hostsRefusal(some('n1', 'n2'), { count: 2, unknown: null })).toBeNull();
+    for (const hosts of [null, { count: 1, unknown: null }, { count: 0, unknown: 'a pattern' }]) {
+      expect(hostsRefusal(some('n1', 'all'), hosts)).toMatch(/Ansible/);
+    }
+  });
+});
 
 describe('commands', () => {
   const told = { action: 'enable', args: null, selected: some('n1', 'n2'), filters: {}, reason: '' } as const;

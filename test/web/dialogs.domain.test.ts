@@ -21,6 +21,7 @@ describe('the effect', () => {
     expect(effectOf(answer({ becomes, warnings: ['odd'], answer: { vanished: ['n9'] } }))).toEqual({
       ...{ changed: 2, names: ['n1', 'n2'], verb: 'change', unchanged: 1, vanished: 1 },
       becomes: [{ from: 'failed', to: 'pending', count: 2 }],
+      hosts: null,
       warnings: ['odd'],
     });
   });

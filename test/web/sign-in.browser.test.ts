@@ -90,6 +90,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the web UI of a stack with 
       expect(await page.getByText('token/eyes (reader)').count()).toBe(1);
       expect(await page.getByRole('navigation', { name: 'Main' }).getByRole('link').allInnerTexts()).toEqual([
         'Fleet',
+        'Components',
         'Sessions',
       ]);
       expect(await accessibilityFaults(page)).toEqual([]);
@@ -147,6 +148,27 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the web UI of a stack with 
         'Your role reader may not do this: it needs operator',
       );
     }
+    await page.getByRole('link', { name: 'Components' }).click();
+    await page.getByRole('checkbox', { name: 'Select n1' }).check();
+    for (const name of [
+      'Set desired configuration',
+      'Enable',
+      'Disable',
+      'Clear state',
+      'Reset errors',
+      'Set tags',
+      'Delete',
+    ]) {
+      const button = page.getByRole('button', { name, exact: true });
+      expect(await button.isDisabled()).toBe(true);
+      const why = await button.evaluate((element) => element.getAttribute('aria-describedby'));
+      expect(await page.locator(`[id="${why}"]`).textContent()).toMatch(/^Your role reader may not do this/);
+    }
+    await page.getByRole('button', { name: /^Select all/ }).click();
+    await page.getByText(/^[0-9]+ selected; forgotten/).waitFor();
+    await page.getByRole('link', { name: 'n1', exact: true }).click();
+    await page.getByRole('button', { name: 'Explain' }).click();
+    await page.getByRole('region', { name: 'Why' }).getByRole('listitem').first().waitFor();
     expect(refused).toEqual([]);
   });
 

@@ -2,7 +2,7 @@
 import type { ActionBody } from '../../../domain/components/selection-schema.ts';
 import { curlCommand, shellWord } from '../shared/commands.ts';
 import type { ComponentFilters } from './search.ts';
-import type { Arguments, Selected } from './selected.ts';
+import type { Arguments, Selected, SessionWanted } from './selected.ts';
 
 /** Returns an id as a term of a hostlist that means it alone. A `-` in front would be a flag. */
 export function hostWord(id: string): string {
@@ -81,4 +81,15 @@ function argumentWords(args: Arguments | null): string[] {
 export function actionCurl(url: string, { action, args, selected, filters, reason }: ToldAction): string {
   const selection = selected.kind === 'all' ? { filter: filters } : { ids: [...selected.ids] };
   return curlCommand('POST', url, { action, selection, ...(args === null ? {} : { args }) }, reason);
+}
+
+/** Returns the command that runs the session. */
+export function sessionCommand({ name, configuration_name, ansible_limit }: SessionWanted, reason: string): string {
+  const why = reason === '' ? [] : [`--reason=${shellWord(reason)}`];
+  const words = [
+    shellWord(name),
+    `--configuration=${shellWord(configuration_name)}`,
+    `--limit=${shellWord(ansible_limit)}`,
+  ];
+  return ['./muster session run', ...words, ...why].join(' ');
 }

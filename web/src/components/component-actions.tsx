@@ -10,11 +10,13 @@ import { Action, type ActionRequest } from '../shared/ui/action.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
 import { actionCommand, actionCurl } from './commands.ts';
 import { useConfigurationNames } from './configuration-names.ts';
+import { RunSession } from './run-session.tsx';
 import type { ComponentFilters } from './search.ts';
 import {
   ACTIONS,
   type ActionName,
   type Arguments,
+  runRefusal,
   type Selected,
   selectedCount,
   selectionOf,
@@ -41,6 +43,7 @@ export function ComponentActions({ selected, filters, deleted }: ComponentAction
   const one = (name: ActionName) => ({ name, refusal, selected, filters });
   return (
     <section aria-label="Actions" className="buttons">
+      <RunSession selected={selected} refusal={refusal ?? runRefusal(selected)} />
       <SetConfiguration {...one('Set desired configuration')} />
       <OneAction {...one('Enable')} args={null} />
       <OneAction {...one('Disable')} args={null} />

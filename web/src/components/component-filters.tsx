@@ -18,6 +18,12 @@ export function ComponentFilterBar({ search, refused }: { search: ComponentFilte
   const id = useId();
   const filter = useRef<HTMLInputElement>(null);
   const [typed, setTyped] = useState(() => typedOf(search));
+  const [applied, setApplied] = useState(search);
+  // The address changes by other ways too, as by the browser's back.
+  if (JSON.stringify(applied) !== JSON.stringify(search)) {
+    setApplied(search);
+    setTyped(typedOf(search));
+  }
   const go = (change: ComponentFilters) =>
     void navigate({ search: filtersOf({ ...search, ...textsOf(typed), ...change }) });
   const apply = (event: FormEvent) => {

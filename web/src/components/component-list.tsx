@@ -38,7 +38,7 @@ export function ComponentListPage() {
       <title>Components - Muster</title>
       <h1>Components</h1>
       <DroppedNotice names={dropped} />
-      <ComponentFilterBar key={`typed ${filters}`} search={filtersOf(search)} refused={list.error} />
+      <ComponentFilterBar search={filtersOf(search)} refused={list.error} />
       {list.isError && !isHostlist && <Failure error={list.error} retry={() => void list.refetch()} />}
       {list.data && <Found key={filters} answer={list.data} search={search} />}
       <p className="buttons">

@@ -56,3 +56,32 @@ export function tagsOf(text: string): Record<string, string> | null {
     }),
   );
 }
+
+/** Returns why no session can be run on the selected ones; null when it can. A session takes components by their names. */
+export function runRefusal(selected: Selected): string | null {
+  return selected.kind === 'all'
+    ? 'A session takes components by name: select rows or a page, not all that match'
+    : null;
+}
+
+/** The body of a session on these components. */
+export interface SessionWanted {
+  name: string;
+  configuration_name: string;
+  ansible_limit: string;
+}
+
+/** Returns the session that is to be made; null while its inputs do not say it. */
+export function sessionOf(selected: Selected, name: string, configuration: string | null): SessionWanted | null {
+  if (selected.kind === 'all' || selected.ids.size === 0 || name === '' || !configuration) return null;
+  return { name, configuration_name: configuration, ansible_limit: [...selected.ids].join(',') };
+}
+
+/** Returns why the hosts of a session are not the selected ones; null when they are. Ansible reads some names as patterns. */
+export function hostsRefusal(
+  selected: Selected,
+  hosts: { count: number; unknown: string | null } | null,
+): string | null {
+  if (hosts !== null && hosts.unknown === null && hosts.count === selectedCount(selected)) return null;
+  return 'Ansible would not read these names as these hosts';
+}

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Fleet } from '../../../domain/fleet/schema.ts';
 import type { SessionItem } from '../../../domain/sessions/detail-schema.ts';
+import { COMPONENT_STATUSES, type ComponentFilters } from '../components/search.ts';
 import { callApi } from '../shared/api-call.ts';
 import { useLive } from '../shared/live/use-live.ts';
 import { Failure } from '../shared/ui/failure.tsx';
@@ -59,7 +60,11 @@ function Counts({ fleet }: { fleet: Fleet }) {
               <th scope="row">
                 <StatusBadge word={word} />
               </th>
-              <td>{count}</td>
+              <td>
+                <Link to="/components" search={linkOf(word)} aria-label={`${count} ${word}`}>
+                  {count}
+                </Link>
+              </td>
             </tr>
           ))}
         </tbody>
@@ -75,6 +80,11 @@ function Counts({ fleet }: { fleet: Fleet }) {
       )}
     </>
   );
+}
+
+/** The filter of the list that shows what a row counts. */
+function linkOf(word: StatusWord): ComponentFilters {
+  return word === 'disabled' ? { enabled: false } : { status: COMPONENT_STATUSES.find((status) => status === word) };
 }
 
 const RUNNING = ['sessions', 'running'];

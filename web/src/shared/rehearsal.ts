@@ -1,5 +1,5 @@
 /** What a dry run says, as a dialog tells it. */
-import type { DryRun, DryRunAnswer } from '../../../domain/service/dry-run-schema.ts';
+import type { DryRun, DryRunAnswer, DryRunHosts } from '../../../domain/service/dry-run-schema.ts';
 
 /** A write that a dialog asks for. */
 export type RehearsedRequest = Pick<DryRun, 'method' | 'path' | 'body'>;
@@ -16,11 +16,13 @@ export interface Effect {
   vanished: number;
   /** Components whose status would be another. */
   becomes: { from: string | null; to: string | null; count: number }[];
+  /** Hosts of the session that would be made; null where none would be. */
+  hosts: DryRunHosts | null;
   warnings: string[];
 }
 
 /** Returns the effect that a dry run found. */
-export function effectOf({ changed, unchanged, changes, becomes, warnings, answer }: DryRunAnswer): Effect {
+export function effectOf({ changed, unchanged, changes, becomes, hosts, warnings, answer }: DryRunAnswer): Effect {
   const of = (action: string) => changes.length > 0 && changes.every((change) => change.action === action);
   const { vanished } = (answer ?? {}) as { vanished?: unknown };
   return {
@@ -30,6 +32,7 @@ export function effectOf({ changed, unchanged, changes, becomes, warnings, answe
     unchanged,
     vanished: Array.isArray(vanished) ? vanished.length : 0,
     becomes: becomes.filter(({ from, to }) => from !== to).map(({ from, to, count }) => ({ from, to, count })),
+    hosts,
     warnings,
   };
 }

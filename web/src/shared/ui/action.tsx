@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
-import { confirmRefusal, mustType, type RehearsedRequest } from '../rehearsal.ts';
+import { confirmRefusal, type Effect, mustType, type RehearsedRequest } from '../rehearsal.ts';
 import { CopyCommand } from './copy-command.tsx';
 import { EffectText, useRehearsal } from './effect.tsx';
 import { shownText } from './shown-text.ts';
@@ -24,6 +24,8 @@ export interface ActionProps {
   effect?(): ReactNode;
   /** What is sent, where there is a dry run of it; null while the inputs do not say it. */
   request?: RehearsedRequest | null;
+  /** Returns why an effect is none that is meant; null when it is. */
+  check?(effect: Effect): string | null;
   /** Sends it. Returns what came of it. */
   send(request: ActionRequest): Promise<ReactNode>;
   cli(reason: string): string;
@@ -60,6 +62,7 @@ function ActionDialog({
   fields,
   effect,
   request,
+  check,
   send,
   cli,
   curl,
@@ -78,7 +81,9 @@ function ActionDialog({
   const rehearsal = useRehearsal(request === undefined || isDone ? null : request);
   useEffect(() => dialog.current?.showModal(), []);
 
-  const notYet = request === undefined || rehearsal.isUnsupported ? null : confirmRefusal(rehearsal.effect, typed);
+  const { effect: found, isUnsupported } = rehearsal;
+  const unmeant = (found && check?.(found)) ?? null;
+  const notYet = request === undefined || isUnsupported ? null : (unmeant ?? confirmRefusal(found, typed));
   const confirm = async () => {
     setSending(true);
     setMistake(null);
@@ -110,7 +115,7 @@ function ActionDialog({
           onChange={(event) => setReason(event.target.value)}
         />
       </p>
-      {!isDone && rehearsal.effect !== undefined && mustType(rehearsal.effect) && (
+      {!isDone && found !== undefined && mustType(found) && (
         <p>
           <label htmlFor={`${id}-count`}>Type the count</label>{' '}
           <input

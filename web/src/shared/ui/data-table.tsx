@@ -21,7 +21,7 @@ export interface DataTableProps<Row> {
 
 /** Draws it. `j` and `k` go through the rows, `x` marks, Enter opens. */
 export function DataTable<Row>({ name, columns, rows, keyOf, cells, onMark }: DataTableProps<Row>) {
-  const place = useRef<HTMLDivElement>(null);
+  const place = useRef<HTMLElement>(null);
   const [seen, setSeen] = useState({ top: 0, height: 800 });
   useLayoutEffect(() => {
     const element = place.current;
@@ -33,7 +33,7 @@ export function DataTable<Row>({ name, columns, rows, keyOf, cells, onMark }: Da
   }, []);
   const { first, end } = rowWindow({ ...seen, rowHeight: ROW_HEIGHT, count: rows.length });
 
-  const onKey = (event: KeyboardEvent<HTMLDivElement>) => {
+  const onKey = (event: KeyboardEvent<HTMLElement>) => {
     const { key } = event;
     if (!['j', 'k', 'x'].includes(key) || isTyped(event.nativeEvent) || !keysAreOn()) return;
     event.preventDefault();
@@ -48,8 +48,8 @@ export function DataTable<Row>({ name, columns, rows, keyOf, cells, onMark }: Da
     place.current?.querySelector<HTMLElement>(`tr[data-place="${next}"] th a`)?.focus();
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: keys of its rows
-    <div
+    <section
+      aria-label="Rows"
       className="long"
       ref={place}
       onKeyDown={onKey}
@@ -77,7 +77,7 @@ export function DataTable<Row>({ name, columns, rows, keyOf, cells, onMark }: Da
         </tbody>
         <Space rows={rows.length - end} columns={columns.length} />
       </table>
-    </div>
+    </section>
   );
 }
 

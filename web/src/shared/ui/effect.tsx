@@ -55,7 +55,7 @@ export function EffectText({ rehearsal }: { rehearsal: Rehearsal }) {
   if (isUnsupported) return <p>There is no dry run of this.</p>;
   if (error !== null) return <Failure error={error} retry={retry} />;
   if (effect === undefined) return <p>Fill in what is to be done.</p>;
-  const { changed, names, verb, unchanged, vanished, becomes, warnings } = effect;
+  const { changed, names, verb, unchanged, vanished, becomes, hosts, warnings } = effect;
   return (
     <>
       <p>
@@ -65,6 +65,13 @@ export function EffectText({ rehearsal }: { rehearsal: Rehearsal }) {
         {unchanged > 0 && ` So already: ${unchanged}.`}
         {vanished > 0 && ` Gone meanwhile: ${vanished}.`}
       </p>
+      {hosts !== null && (
+        <p>
+          {hosts.unknown === null
+            ? `Hosts: ${hosts.count} (${hosts.names.map(shownText).join(', ')}${hosts.count > hosts.names.length ? ' and others' : ''}).`
+            : `Its hosts are not known: ${shownText(hosts.unknown)}.`}
+        </p>
+      )}
       {becomes.length > 0 && (
         <ul>
           {becomes.map(({ from, to, count }) => (
