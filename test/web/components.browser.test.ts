@@ -197,6 +197,15 @@ describeNeeding(browserMissing() ?? stackMissing(), 'components in the web UI', 
       await row('n2').getByText('pending').first().waitFor();
       const { body } = await stack.call('GET', '/api/v1/audit?kind=component&name=n2&limit=1');
       expect(body.records[0]).toMatchObject({ action: 'update', reason: 'the disk is new' });
+      await page.getByRole('link', { name: 'Audit' }).click();
+      await page.getByRole('textbox', { name: 'Name' }).fill('n2');
+      await page.keyboard.press('Enter');
+      await page.waitForURL('**/ui/audit?name=n2');
+      const newest = page.getByRole('table', { name: 'Audit' }).getByRole('row').nth(1);
+      await newest.getByText('the disk is new').waitFor();
+      await newest.getByText('update component').click();
+      await newest.getByText('error_count: 3 becomes 0').waitFor();
+      expect(await accessibilityFaults(page)).toEqual([]);
     }, 60_000);
 
     test('sets the configuration and tags, with what is odd about it', async () => {

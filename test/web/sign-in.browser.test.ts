@@ -92,6 +92,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the web UI of a stack with 
         'Fleet',
         'Components',
         'Sessions',
+        'Audit',
       ]);
       expect(await accessibilityFaults(page)).toEqual([]);
 
@@ -169,6 +170,8 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the web UI of a stack with 
     await page.getByRole('link', { name: 'n1', exact: true }).click();
     await page.getByRole('button', { name: 'Explain' }).click();
     await page.getByRole('region', { name: 'Why' }).getByRole('listitem').first().waitFor();
+    await page.getByRole('link', { name: 'Audit' }).click();
+    await page.getByText('Your role reader may not read this: it needs operator').waitFor();
     expect(refused).toEqual([]);
   });
 

@@ -1,4 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { readAuditSearch } from './audit/requests.ts';
 import { readComponentListSearch } from './components/search.ts';
 import { readListSearch, readSessionSearch } from './sessions/search.ts';
 import { UI_PATH } from './shared/api-call.ts';
@@ -36,6 +37,12 @@ const pages = [
     path: '/sessions/$name',
     validateSearch: readSessionSearch,
     component: lazyRouteComponent(() => import('./sessions/session-page.tsx'), 'SessionPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/audit',
+    validateSearch: readAuditSearch,
+    component: lazyRouteComponent(() => import('./audit/audit-page.tsx'), 'AuditPage'),
   }),
   createRoute({
     getParentRoute: () => root,

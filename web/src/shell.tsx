@@ -21,6 +21,7 @@ export function Shell() {
           </Link>
           <Link to="/components">Components</Link>
           <Link to="/sessions">Sessions</Link>
+          <Link to="/audit">Audit</Link>
         </nav>
         <Who />
       </header>

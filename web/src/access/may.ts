@@ -7,3 +7,11 @@ export function actingRefusal(me: Pick<Me, 'role'> | undefined, state: Connectio
   if (me.role === 'reader' || me.role === 'node') return `Your role ${me.role} may not do this: it needs operator`;
   return state === 'stale' ? 'What you see is old: wait until the page is live again' : null;
 }
+
+/** Returns why a user may not read a page that needs an operator; null when the page may be read. */
+export function readingRefusal(me: Pick<Me, 'role'> | undefined): string | null {
+  if (me === undefined) return 'Muster does not say yet who you are';
+  return me.role === 'reader' || me.role === 'node'
+    ? `Your role ${me.role} may not read this: it needs operator`
+    : null;
+}
