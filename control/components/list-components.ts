@@ -35,26 +35,44 @@ export interface ComponentItemPage {
 
 /** A page of components with their reasons, in the order of ids. Throws `bad_hostlist`, `hostlist_too_large`, `bad_tags`. */
 export async function listComponentItems(db: Db, query: ComponentItemsQuery): Promise<ComponentItemPage> {
-  const { hosts, status, changed_since, after_id: afterId, limit } = query;
+  const { after_id: afterId, limit } = query;
+  const { named, steps } = await stepsOf(db, query);
+  const components: ComponentItem[] = [];
+  let found = 0;
+  for await (const batch of selectComponents({ ...steps, afterId, wanted: limit + 1 })) {
+    found += batch.components.length;
+    components.push(...(await itemsOf(db, batch.components, batch.reader, steps.options)));
+  }
+  const { selection, status, options } = steps;
+  const count = query.count ? await countMatchingComponents(db, { ...selection, status, options }, COUNTED + 1) : 0;
+  return {
+    components: components.slice(0, limit),
+    isMore: found > limit,
+    counted: query.count ? { total: Math.min(count, COUNTED), more: count > COUNTED } : undefined,
+    unknown: named === null || afterId !== '' ? undefined : await unknownOf(db, named),
+  };
+}
+
+/** All components that match, in pieces, in the order of ids. Throws as `listComponentItems`, before anything is read. */
+export async function allComponentItems(db: Db, query: ComponentItemsQuery): Promise<AsyncGenerator<ComponentItem[]>> {
+  const { steps } = await stepsOf(db, query);
+  async function* pieces() {
+    for await (const { components, reader } of selectComponents({ ...steps, afterId: '' })) {
+      yield await itemsOf(db, components, reader, steps.options);
+    }
+  }
+  return pieces();
+}
+
+async function stepsOf(db: Db, query: ComponentItemsQuery) {
+  const { hosts, status, changed_since } = query;
   const chosen = selectionOf(query);
   const named = hosts ? await expandHostlist(db, hosts) : null;
   const changedSince = changed_since === undefined ? undefined : new Date(changed_since);
   const selection = { ...chosen, changedSince, ids: named === null ? chosen.ids : bothOf(named, chosen.ids) };
   const options = await readOptions(db);
-  const steps = { db, options, selection, status: status || undefined } as const;
-  const components: ComponentItem[] = [];
-  for await (const batch of selectComponents({ ...steps, afterId, wanted: limit + 1, lock: 'none' })) {
-    components.push(...(await itemsOf(db, batch.components, batch.reader, options)));
-  }
-  const isMore = components.length > limit;
-  const matching = { ...selection, status: steps.status, options };
-  const count = query.count ? await countMatchingComponents(db, matching, COUNTED + 1) : 0;
-  return {
-    components: components.slice(0, limit),
-    isMore,
-    counted: query.count ? { total: Math.min(count, COUNTED), more: count > COUNTED } : undefined,
-    unknown: named === null || afterId !== '' ? undefined : await unknownOf(db, named),
-  };
+  const steps = { db, options, selection, status: status || undefined, lock: 'none' } as const;
+  return { named, steps };
 }
 
 /** Everything about one component. Throws `component_not_found`. */

@@ -22,6 +22,10 @@ export const ComponentItemsQuerySchema = z.object({
   limit: z.int().min(1).max(1_000).default(100).describe(LIMIT_TEXT),
   after_id: z.string().default('').describe(AFTER_ID_TEXT),
   count: z.boolean().optional().describe('Whether to count all that match, in `total`.'),
+  format: z
+    .enum(['json', 'csv'])
+    .default('json')
+    .describe('`csv`: all that match as a file, without pages; `limit`, `after_id` and `count` say nothing then.'),
 });
 export type ComponentItemsQuery = z.infer<typeof ComponentItemsQuerySchema>;
 

@@ -87,7 +87,22 @@ describe('the list', () => {
     expect((await list('')).body.unknown).toBeUndefined();
   });
 
+  test('is a file of CSV too, whole, in which no cell is a formula', async () => {
+    expect((await api.call('PUT', '/v3/components/%3Dsum', { tags: { a: 'x,"y"' } })).status).toBe(200);
+    const { statusCode, headers, body } = await api.app.inject('/api/v1/components?format=csv&text=s&limit=1');
+    expect([statusCode, headers['content-type'], headers['content-disposition']]).toEqual([
+      200,
+      'text/csv; charset=utf-8',
+      'attachment; filename="components.csv"',
+    ]);
+    expect(headers['x-content-type-options']).toBe('nosniff');
+    const [head, line, end] = body.split('\r\n');
+    expect([head, end]).toEqual(['id,status,why,enabled,desired_config,error_count,session,updated_at,tags', '']);
+    expect(line).toMatch(/^'=sum,unconfigured,no configuration is desired; .*,false,,0,,20.*Z,"a=x,""y"""$/);
+  });
+
   test.each([
+    ['format=csv&hosts=n[3-1]', 'bad_hostlist', 2],
     ['hosts=n[3-1]', 'bad_hostlist', 2],
     ['hosts=n[0-999999]', 'hostlist_too_large', 0],
     ['tags=role', 'bad_tags', undefined],

@@ -6,6 +6,7 @@ import { readHostlist } from '../../domain/components/hostlist.ts';
 import { inNaturalOrder } from '../../domain/components/natural-order.ts';
 import { actionCommand, actionCurl, hostWord, listCommand, sessionCommand } from '../../web/src/components/commands.ts';
 import {
+  csvPath,
   filtersOf,
   inputPlace,
   isFiltered,
@@ -46,6 +47,7 @@ describe('the URL of the list', () => {
     const search = { hosts: 'n[1-2]', enabled: false, after_id: 'n1', dropped: ['x'] };
     expect(listPath(search)).toBe('/components?hosts=n%5B1-2%5D&enabled=false&limit=500&count=true&after_id=n1');
     expect([filtersOf(search), isFiltered(search)]).toEqual([{ hosts: 'n[1-2]', enabled: false }, true]);
+    expect(csvPath(search)).toBe('/components?hosts=n%5B1-2%5D&enabled=false&format=csv');
     expect(isFiltered({ after_id: 'n1' })).toBe(false);
   });
 

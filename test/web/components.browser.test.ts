@@ -112,7 +112,9 @@ describeNeeding(browserMissing() ?? stackMissing(), 'components in the web UI', 
       const { body } = await stack.call('POST', '/api/v1/hostlists', { hosts: 'n1,n[3-1]' });
       expect(await alert.textContent()).toContain(`position ${body.position}`);
       expect(await hosts.getAttribute('aria-invalid')).toBe('true');
-      expect(await hosts.evaluate((input: HTMLInputElement) => input.selectionStart)).toBe(body.position);
+      expect(await hosts.evaluate((input) => (input as unknown as { selectionStart: number }).selectionStart)).toBe(
+        body.position,
+      );
       expect(await accessibilityFaults(page)).toEqual([]);
       await hosts.fill('n1');
       await page.keyboard.press('Enter');
@@ -161,9 +163,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'components in the web UI', 
       expect(await box('m0001').isChecked()).toBe(true);
       await page.getByRole('checkbox', { name: /^Keys/ }).check();
       await page.keyboard.press('/');
-      expect(
-        await page.getByRole('searchbox', { name: 'Filter' }).evaluate((one) => one === document.activeElement),
-      ).toBe(true);
+      expect(await page.getByRole('searchbox', { name: 'Filter' }).evaluate((one) => one.matches(':focus'))).toBe(true);
       await table().evaluate((element) => element.parentElement?.scrollTo(0, 499 * 40));
       await row('m0499').waitFor();
       expect(await row('m0499').getAttribute('aria-rowindex')).toBe('501');
@@ -279,12 +279,12 @@ describeNeeding(browserMissing() ?? stackMissing(), 'components in the web UI', 
       await dialog.getByLabel('Reason').fill('it is time');
       await dialog.getByRole('button', { name: 'Copy as CLI' }).click();
       await dialog.getByText('copied').waitFor();
-      expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
+      expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(
         "./muster component enable --status=failed --reason='it is time' --yes",
       );
       await dialog.getByRole('button', { name: 'Copy as curl' }).click();
       await dialog.getByText('copied').nth(1).waitFor();
-      expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(
+      expect(await page.evaluate<string>('navigator.clipboard.readText()')).toContain(
         `-d '{"action":"enable","selection":{"filter":{"status":"failed"}}}' ${stack.url}/api/v1/components/actions`,
       );
     }, 60_000);

@@ -16,7 +16,7 @@ import { StatusBadge } from '../shared/ui/status-badge.tsx';
 import { listCommand } from './commands.ts';
 import { ComponentActions } from './component-actions.tsx';
 import { ComponentFilterBar, hostlistMistake } from './component-filters.tsx';
-import { type ComponentListSearch, filtersOf, isFiltered, listPath } from './search.ts';
+import { type ComponentListSearch, csvPath, filtersOf, isFiltered, listPath } from './search.ts';
 import { isSelected, NOTHING, type Selected, toggled } from './selected.ts';
 import { SelectionBar } from './selection-bar.tsx';
 
@@ -44,6 +44,9 @@ export function ComponentListPage() {
       <p className="buttons">
         <CopyCommand name="Copy as CLI" text={listCommand(filtersOf(search))} />
         <CopyCommand name="Copy as curl" text={curlCommand('GET', `${apiBase()}${path}`)} />
+        <a href={`${apiBase()}${csvPath(search)}`} download="components.csv">
+          Download as CSV
+        </a>
         <KeySwitch />
       </p>
     </main>

@@ -56,6 +56,12 @@ export function listPath(search: ComponentListSearch): string {
   return `/components?${new URLSearchParams(words.map(([name, value]): [string, string] => [name, String(value)]))}`;
 }
 
+/** Returns the path of all that match as a file, below `/api/v1`. */
+export function csvPath(search: ComponentListSearch): string {
+  const words = Object.entries({ ...filtersOf(search), format: 'csv' });
+  return `/components?${new URLSearchParams(words.map(([name, value]): [string, string] => [name, String(value)]))}`;
+}
+
 /** Returns where a character of a text is for an input: the API counts characters, an input counts units of UTF-16. */
 export function inputPlace(text: string, position: number): number {
   return [...text].slice(0, position).join('').length;
