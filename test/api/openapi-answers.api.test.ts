@@ -4,6 +4,7 @@ import { openRun } from '../../control/runs/open-run.ts';
 import { noteImageWorker } from '../../store/images/image-jobs.ts';
 import { recordAuthority } from '../../store/trust/trust.ts';
 import { answerSignIn } from '../access/answers.ts';
+import { answerComponents } from '../components/answers.ts';
 import { answerDeployments } from '../deployments/answers.ts';
 import { answerStops } from '../fleet/answers.ts';
 import { PUBLIC_KEY, smallTar } from '../images/fixtures.ts';
@@ -295,10 +296,7 @@ test('drift', async () => {
   await expectAnswer(200, 'POST', '/api/v1/components/reset-errors', { ids: ['drift1'] });
   await expectAnswer(200, 'POST', '/api/v1/hostlists', { hosts: 'n[1-3]' });
   await expectAnswer(400, 'POST', '/api/v1/hostlists', { hosts: 'n[3-1]' });
-  await expectAnswer(200, 'GET', '/api/v1/components?hosts=drift1,gone&count=true');
-  await expectAnswer(400, 'GET', '/api/v1/components?hosts=n[3-1]');
-  await expectAnswer(200, 'GET', '/api/v1/components/drift1');
-  await expectAnswer(404, 'GET', '/api/v1/components/gone');
+  await answerComponents(expectAnswer, 'drift1');
   await expectAnswer(200, 'POST', '/api/v1/components/selections', { filter: { hosts: 'drift1,gone' } });
   await expectAnswer(200, 'POST', '/api/v1/components/actions', { action: 'enable', selection: { ids: ['drift1'] } });
   await expectAnswer(410, 'POST', '/api/v1/components/actions', {
