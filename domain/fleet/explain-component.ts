@@ -81,7 +81,7 @@ function outerConditions({ component: { session }, stop, batcher, batch }: Compo
     judge(
       session === null && !isSent,
       'no session has it',
-      `session ${holder} ends`,
+      holder === '' ? 'its session ends' : `session ${holder} ends`,
       holder === '' ? null : `./muster session get ${shellWord(holder)}`,
     ),
     judge(
