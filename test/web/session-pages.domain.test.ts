@@ -3,6 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { actingRefusal } from '../../web/src/access/may.ts';
 import { readListSearch, readSessionSearch } from '../../web/src/sessions/search.ts';
 import { stepsOf } from '../../web/src/sessions/steps.ts';
+import { onlyKnown } from '../../web/src/shared/search-values.ts';
 
 const ID = '11111111-2222-4333-8444-555555555555';
 
@@ -21,6 +22,21 @@ describe('the URL of the list', () => {
     [{ name_contains: { a: 1 }, after_id: 'x' }, { dropped: ['name_contains', 'after_id'] }],
     [{ other: 1 }, {}],
   ])('%j says %j', (given, read) => expect(readListSearch(given)).toEqual(read));
+});
+
+describe('the router, which adds what a page reads to all that stands in the URL,', () => {
+  /** As the router does it. */
+  const seenOf = (url: Record<string, unknown>) => ({ ...url, ...onlyKnown(readListSearch)(url) });
+  test.each<[Record<string, unknown>, object]>([
+    [
+      { status: 'walking', other: 1, name_contains: 'night' },
+      { name_contains: 'night', dropped: ['status'] },
+    ],
+    [{ dropped: ['status'], other: 1 }, { dropped: ['status'] }],
+    [{ dropped: 5 }, {}],
+    [{ dropped: [{}] }, {}],
+    [{ dropped: ['status'], after_id: 'x' }, { dropped: ['after_id'] }],
+  ])('makes of %j no more than %j', (url, seen) => expect(seenOf(url)).toEqual(seen));
 });
 
 describe('the URL of a session', () => {

@@ -161,8 +161,10 @@ describeNeeding(browserMissing() ?? stackMissing(), 'sessions in the web UI', ()
 
   test('a value in the address that the page does not know is dropped with a notice', async () => {
     const { page } = seen;
-    await page.goto('/ui/sessions?status=walking');
+    await page.goto('/ui/sessions?status=walking&unknown=1');
     expect(await page.getByRole('status', { name: 'Notice' }).textContent()).toContain('status is left out');
+    await page.locator('main:not([aria-busy])').waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
     await page.getByRole('combobox', { name: 'Status' }).selectOption('complete');
     await page.waitForURL('**/ui/sessions?status=complete');
     await page.getByRole('searchbox', { name: 'Filter' }).fill('no such');

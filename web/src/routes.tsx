@@ -3,6 +3,7 @@ import { readAuditSearch } from './audit/requests.ts';
 import { readComponentListSearch } from './components/search.ts';
 import { readListSearch, readSessionSearch } from './sessions/search.ts';
 import { UI_PATH } from './shared/api-call.ts';
+import { onlyKnown } from './shared/search-values.ts';
 import { NoPage } from './shared/ui/no-page.tsx';
 import { Shell } from './shell.tsx';
 
@@ -18,7 +19,7 @@ const pages = [
   createRoute({
     getParentRoute: () => root,
     path: '/components',
-    validateSearch: readComponentListSearch,
+    validateSearch: onlyKnown(readComponentListSearch),
     component: lazyRouteComponent(() => import('./components/component-list.tsx'), 'ComponentListPage'),
   }),
   createRoute({
@@ -29,19 +30,19 @@ const pages = [
   createRoute({
     getParentRoute: () => root,
     path: '/sessions',
-    validateSearch: readListSearch,
+    validateSearch: onlyKnown(readListSearch),
     component: lazyRouteComponent(() => import('./sessions/session-list.tsx'), 'SessionListPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/sessions/$name',
-    validateSearch: readSessionSearch,
+    validateSearch: onlyKnown(readSessionSearch),
     component: lazyRouteComponent(() => import('./sessions/session-page.tsx'), 'SessionPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/audit',
-    validateSearch: readAuditSearch,
+    validateSearch: onlyKnown(readAuditSearch),
     component: lazyRouteComponent(() => import('./audit/audit-page.tsx'), 'AuditPage'),
   }),
   createRoute({

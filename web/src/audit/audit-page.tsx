@@ -107,7 +107,9 @@ function Found({ answer: { records, next }, search }: { answer: AuditAnswer; sea
   if (records.length === 0) {
     return (
       <p>
-        {Object.keys(filters).length > 0 ? 'No change matches the filter. ' : 'Nothing is recorded. '}
+        {Object.values(filters).some((value) => value !== undefined)
+          ? 'No change matches the filter. '
+          : 'Nothing is recorded. '}
         <Link to="/audit">All changes</Link>
       </p>
     );

@@ -77,6 +77,8 @@ function Found({ answer, search }: FoundProps) {
         <Empty search={search} />
       ) : (
         <DataTable
+          // Another page begins at its first row.
+          key={search.after_id ?? ''}
           name="Components"
           columns={COLUMNS}
           rows={components}

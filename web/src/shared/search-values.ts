@@ -16,6 +16,23 @@ export function wordOf<Word extends string>(words: readonly Word[], value: unkno
   return value === undefined ? undefined : (words.find((word) => word === value) ?? WRONG);
 }
 
+/**
+ * Returns what reads the URL of a page and says nothing else of it. The router adds to what a page reads all that stands in the URL: what the
+ * page does not know, or has dropped, is none. What was dropped stays named.
+ */
+export function onlyKnown<Search extends Dropped>(read: (given: Record<string, unknown>) => Search) {
+  return ({ dropped, ...given }: Record<string, unknown>): Search => {
+    const none = Object.fromEntries(Object.keys(given).map((name): [string, undefined] => [name, undefined]));
+    return { ...none, dropped: namesOf(dropped), ...read(given) };
+  };
+}
+
+/** The names that the URL itself has of what was dropped before. */
+function namesOf(dropped: unknown): string[] | undefined {
+  if (!Array.isArray(dropped)) return undefined;
+  return dropped.every((name) => typeof name === 'string') ? dropped : undefined;
+}
+
 /** Returns the value as text. The router reads a value that looks like JSON as such: a number is text here. */
 export function textOf(value: unknown): string | Wrong {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
