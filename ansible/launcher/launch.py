@@ -27,6 +27,8 @@ import select
 import signal
 import sys
 import time
+from functools import partial
+from typing import TYPE_CHECKING
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _ANSIBLE = os.path.dirname(_HERE)
@@ -40,6 +42,9 @@ from plugin_paths import callback_environment, plugin_environment
 
 from muster_run.masking import Masker
 
+if TYPE_CHECKING:
+    from warm import Warm
+
 JOURNAL = 'journal'
 JOB_EVENTS = 'job_events'
 _READ = 65536
@@ -49,14 +54,18 @@ _PIPE_CAPACITY = 1024 * 1024
 """No pipe holds more than this (Linux' default fs.pipe-max-size), so reading this much after the end empties it."""
 
 
-def main(argv: list[str]) -> int:
-    """Detaches and, in the detached process, executes the run."""
+def main(argv: list[str], warm: Warm | None = None) -> int:
+    """Detaches and, in the detached process, executes the run. `warm`: with the Ansible that is loaded there, where that is possible."""
     if len(argv) != 2 or not os.path.isdir(argv[1]):
         print('usage: launch.py RUN_DIRECTORY', file=sys.stderr)
         return 2
     run = os.path.abspath(argv[1])
-    if _detach(run) and (keeper := keep(run)) is not None and take_claim(run, keeper):
-        _execute(run)
+    if not _detach(run):
+        return 0
+    if warm is not None:
+        warm.name_launcher(run)
+    if (keeper := keep(run)) is not None and take_claim(run, keeper):
+        _execute(run, warm)
     return 0
 
 
@@ -84,7 +93,7 @@ def _detach(run: str) -> bool:
     return True
 
 
-def _execute(run: str) -> None:
+def _execute(run: str, warm: Warm | None) -> None:
     """Runs the claimed run to its end; whatever goes wrong before its start ends in exit.json too."""
     become_subreaper()
     _reserve_exit(run)
@@ -96,7 +105,7 @@ def _execute(run: str) -> None:
         environment = _take_environment(run)
         log = OutputLog(os.path.join(run, 'output.log'), int(spec.get('log_max_bytes', DEFAULT_LIMIT)), Masker(secrets))
         spec['env'] = {**spec['env'], **environment}
-        status = _start_and_watch(run, spec, secrets, log)
+        status = _start_and_watch(run, spec, secrets, log, warm)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         log = log or OutputLog(os.path.join(run, 'output.log'), DEFAULT_LIMIT, Masker(()))
         log.write(f'[muster] the run cannot be started: {type(error).__name__}: {error}\n'.encode('utf-8', 'replace'))
@@ -138,7 +147,7 @@ def _take(run: str, name: str, missing: object, keep: bool = False) -> object:
         raise ValueError(f'{name} is not JSON') from None
 
 
-def _start_and_watch(run: str, spec: dict, secrets: list[str], log: OutputLog) -> int:
+def _start_and_watch(run: str, spec: dict, secrets: list[str], log: OutputLog, warm: Warm | None) -> int:
     """Starts the run's command, follows it to its end and answers its wait status."""
     env = dict(spec['env'])
     journal = spec.get('trace', JOURNAL) == JOURNAL
@@ -157,7 +166,11 @@ def _start_and_watch(run: str, spec: dict, secrets: list[str], log: OutputLog) -
         inherited.append(masks)
         env['MUSTER_MASK_FD'] = str(masks)
     wake = _wake_on_child_end()
-    child = start_child(spec['argv'], spec['cwd'], env, output_writer, inherited)
+    go_on = None
+    # A run whose events others write may not have the secrets, which this process has had.
+    if warm is not None and journal:
+        go_on = partial(warm.go_on, spec['argv'], env, inherited, run)
+    child = start_child(spec['argv'], spec['cwd'], env, output_writer, inherited, go_on)
     for fd in (output_writer, *inherited):
         os.close(fd)
     return _watch(child, output, wake, log)

@@ -1,0 +1,177 @@
+"""Keeps an imported Ansible and starts runs with it: `python warm.py PROGRAM`, a warm process of one worker.
+
+It talks with the worker by its standard input and output alone, a line of JSON each way; it listens nowhere, so nobody
+else can ask it for anything, and it ends with the worker. It never sees a run: for each it forks a launcher, which does
+what launch.py does, and in that the process that would execute ansible-playbook goes on with the imported Ansible.
+
+    > {"ready": true}             once, or {"ready": false, "why": TEXT} before it ends
+    < {"run": DIRECTORY}          starts the run
+    > {"started": true}           its launcher has detached; or {"started": false, "why": TEXT}, and it ends
+
+It ends after ten minutes without a run, and when a file of what it has imported is not on the disk as it was.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+_SEARCH = [os.path.dirname(os.path.abspath(sys.argv[1])) if len(sys.argv) == 2 else '', *sys.path[1:]]
+"""Where the program itself would find its modules; taken before anything of Muster is added."""
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_ANSIBLE = os.path.dirname(_HERE)
+
+import fcntl
+import gc
+import json
+import select
+import signal
+import types
+from collections.abc import Mapping
+
+from child import InPlace
+from launch import main as launch
+from process_title import set_title
+from warm_configure import Cold, configure, give_up
+from warm_load import Loaded, NotWarm, load
+
+IDLE_S = 600
+_LAUNCHER = os.path.join(_HERE, 'launch.py')
+_LINE_MAX = 64 * 1024
+_FOUND_BY_PYTHON = ('SIGPIPE', 'SIGXFSZ')
+"""Signals that Python ignores from its start on."""
+
+
+class Warm:
+    """What a launcher that was forked here does otherwise than one that was executed."""
+
+    def __init__(self, loaded: Loaded) -> None:
+        self._loaded = loaded
+
+    def name_launcher(self, run: str) -> None:
+        """Shows a launcher as what it is."""
+        set_title([sys.executable, '-S', _LAUNCHER, run], dict(os.environ), 'python3')
+
+    def go_on(self, argv: list[str], env: Mapping[str, str], inherited: list[int], run: str) -> None:
+        """Raises InPlace where the program of the run can be executed here; else the run's events say why not."""
+        try:
+            if not argv or argv[0] != self._loaded.script:
+                return
+            configure(self._loaded, env, argv, os.path.join(_ANSIBLE, 'plugins'))
+            set_title([sys.executable, *argv], env, os.path.basename(argv[0]))
+        except Cold as cold:
+            _tell(run, str(cold))
+            give_up()
+            return
+        except Exception as error:  # an Ansible that is not as it is known here; nothing has begun yet
+            _tell(run, f'it could not be prepared ({type(error).__name__})')
+            give_up()
+            return
+        _be_like_new(inherited)
+        raise InPlace(self._loaded)
+
+
+def _be_like_new(inherited: list[int]) -> None:
+    signal.set_wakeup_fd(-1)
+    for name in _FOUND_BY_PYTHON:
+        signal.signal(getattr(signal, name), signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for fd in map(int, os.listdir('/proc/self/fd')):
+        if fd > 2 and fd not in inherited:
+            try:
+                os.close(fd)
+            except OSError:
+                pass  # That by which the folder was read.
+    for name, module in list(sys.modules.items()):
+        if (getattr(module, '__file__', None) or '').startswith(_ANSIBLE + '/'):
+            del sys.modules[name]
+
+
+def _tell(run: str, why: str) -> None:
+    from muster_run.journal import timestamp
+
+    event = {'time': timestamp(), 'type': 'cold_start', 'message': f'Ansible was started cold: {why}'}
+    try:
+        fd = os.open(os.path.join(run, 'events.jsonl'), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        with open(fd, 'ab') as file:
+            file.write(json.dumps(event).encode() + b'\n')
+    except OSError:
+        pass  # A full disk: the run goes on, as with any other event.
+
+
+def _say(channel: int, **fields: object) -> None:
+    os.write(channel, json.dumps(fields).encode() + b'\n')
+
+
+def _serve(loaded: Loaded, asked: int, channel: int) -> None:
+    """Starts runs until the worker is gone, ten minutes have passed or what was loaded has changed."""
+    warm = Warm(loaded)
+    poll = select.poll()
+    poll.register(asked, select.POLLIN)
+    waiting = b''
+    while poll.poll(IDLE_S * 1000):
+        piece = os.read(asked, _LINE_MAX)
+        if not piece:
+            return
+        *lines, waiting = (waiting + piece).split(b'\n')
+        for line in lines:
+            if (changed := loaded.changed()) is not None:
+                _say(channel, started=False, why=f'{changed} has changed')
+                return
+            status = _start(warm, json.loads(line)['run'], (asked, channel))
+            _say(channel, started=status == 0, **({} if status == 0 else {'why': f'its launcher ended with {status}'}))
+
+
+def _start(warm: Warm, run: str, channels: tuple[int, int]) -> int:
+    """Forks the launcher of a run; the exit status of the process that has detached it."""
+    pid = os.fork()
+    if pid:
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    status = 70
+    goes_on = False
+    try:
+        for fd in channels:
+            os.close(fd)
+        status = launch([_LAUNCHER, run], warm)
+    except InPlace:
+        goes_on = True
+        raise
+    finally:
+        if not goes_on:
+            os._exit(status)
+    return status
+
+
+def main() -> types.CodeType | None:
+    """Serves; in the process of a run the program that is to be executed now."""
+    asked, channel = (fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10) for fd in (0, 1))
+    null = os.open('/dev/null', os.O_RDWR)
+    os.dup2(null, 0)
+    os.dup2(null, 1)
+    os.close(null)
+    try:
+        set_title([sys.executable, *sys.argv], dict(os.environ), 'muster-warm')
+        loaded = load(sys.argv[1], _SEARCH)
+        if len(os.listdir('/proc/self/task')) != 1:
+            raise NotWarm('its import starts threads')
+    except (NotWarm, OSError, ImportError, AttributeError, LookupError) as error:
+        why = str(error) if isinstance(error, NotWarm) else f'{type(error).__name__}: {error}'
+        _say(channel, ready=False, why=why)
+        return None
+    gc.collect()
+    gc.freeze()
+    _say(channel, ready=True)
+    try:
+        _serve(loaded, asked, channel)
+    except InPlace as here:
+        return here.loaded.code
+    return None
+
+
+if __name__ == '__main__':
+    code = main()
+    if code is not None:
+        program = types.ModuleType('__main__')
+        program.__file__ = sys.argv[0]
+        sys.modules['__main__'] = program
+        exec(code, program.__dict__)
