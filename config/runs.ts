@@ -17,6 +17,15 @@ export const runs = {
       change: 'Set it for an Ansible of the site.',
       path: true,
     }),
+    MUSTER_ANSIBLE_WARM: z
+      .enum(['on', 'off'])
+      .default('on')
+      .meta({
+        description:
+          'Whether a worker keeps processes that have imported Ansible, at most `MUSTER_LOCAL_RUNS`, and starts playbooks ' +
+          'with them.',
+        change: 'Set it to `off` to start an Ansible anew for each playbook.',
+      }),
     MUSTER_PLAYBOOK_COMMAND: z.string().optional().meta({
       description: 'Program that runs in place of `ansible-playbook`.',
       change: "Set it to measure Muster's own share of a run.",

@@ -26,6 +26,7 @@ import gc
 import json
 import select
 import signal
+import tempfile
 import types
 from collections.abc import Mapping
 
@@ -36,6 +37,7 @@ from warm_configure import Cold, configure, give_up
 from warm_load import Loaded, NotWarm, load
 
 IDLE_S = 600
+_NO_SETTINGS = os.path.join(_HERE, 'no-settings.cfg')
 _LAUNCHER = os.path.join(_HERE, 'launch.py')
 _LINE_MAX = 64 * 1024
 _FOUND_BY_PYTHON = ('SIGPIPE', 'SIGXFSZ')
@@ -149,6 +151,8 @@ def main() -> types.CodeType | None:
     os.dup2(null, 0)
     os.dup2(null, 1)
     os.close(null)
+    # Nothing of a site or a user is read here: what a run finds there it reads itself.
+    os.environ.update(ANSIBLE_CONFIG=_NO_SETTINGS, ANSIBLE_LOCAL_TEMP=tempfile.gettempdir(), ANSIBLE_NOCOLOR='1')
     try:
         set_title([sys.executable, *sys.argv], dict(os.environ), 'muster-warm')
         loaded = load(sys.argv[1], _SEARCH)

@@ -34,6 +34,10 @@ _KEYWORDS = {
 }
 """Settings that are the default of a keyword, taken when its class was made: the module, the class and the attribute."""
 
+_AT_START = ('PYTHON', 'LC_', 'LD_', 'OPENSSL_', 'GLIBC_', 'MALLOC_')
+_LANGUAGE = ('LANG', 'LANGUAGE', 'TMPDIR')
+"""What an interpreter and its libraries read at their start, without a read that could be noted."""
+
 _PAYLOAD = ('library', 'module_utils')
 """Folders of what is sent to hosts, and never loaded here."""
 
@@ -47,7 +51,9 @@ def configure(loaded: Loaded, env: Mapping[str, str], argv: Sequence[str], own: 
 
     No message holds a value: the environment of a run has secrets.
     """
-    other = next((name for name, value in loaded.variables.items() if env.get(name) != value), None)
+    at_start = {name for name in (*env, *loaded.startup) if name.startswith(_AT_START) or name in _LANGUAGE}
+    read = sorted(at_start | loaded.variables)
+    other = next((name for name in read if env.get(name) != loaded.startup.get(name)), None)
     if other is not None:
         raise Cold(f'the variable {other} is another one than the warm process was started with')
     os.environ.clear()

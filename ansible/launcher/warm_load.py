@@ -21,12 +21,16 @@ from typing import Any
 
 PLUGINS = {
     'action': ('command', 'copy', 'debug', 'fail', 'gather_facts', 'include_vars', 'normal', 'set_fact', 'shell', 'template'),
-    'become': ('sudo',),
+    'become': ('su', 'sudo'),
     'cache': ('memory',),
-    'callback': ('default',),
-    'connection': ('local', 'ssh'),
+    'callback': ('default', 'junit', 'minimal', 'oneline', 'tree'),
+    'connection': ('local', 'psrp', 'ssh', 'winrm'),
+    'doc_fragments': (
+        *('connection_pipelining', 'default_callback', 'result_format_callback'),
+        *('shell_common', 'shell_windows', 'vars_plugin_staging'),
+    ),
     'inventory': ('auto', 'host_list', 'ini', 'script', 'toml', 'yaml'),
-    'shell': ('sh',),
+    'shell': ('cmd', 'powershell', 'sh'),
     'strategy': ('free', 'linear'),
     'vars': ('host_group_vars',),
 }
@@ -35,7 +39,13 @@ PLUGINS = {
 BY_PATH = ('filter', 'test')
 """Kinds of plugins whose modules are named after their path. Ansible loads all of them as soon as it has a template."""
 
-LIBRARIES = ('ansible.executor.task_executor', 'ansible.executor.process.worker', 'ansible.cli.playbook')
+LIBRARIES = (
+    *('ansible.cli', 'ansible.cli.playbook', 'ansible.executor.task_executor', 'ansible.executor.process.worker'),
+    *('ansible.playbook.handler_task_include', 'ansible.utils.unsafe_proxy'),
+    *('multiprocessing.popen_fork', 'multiprocessing.synchronize'),
+)
+_ROUTES = ('ansible.builtin', 'runtime.yml')
+"""By which names Ansible asks for the table of its own plugins: 100 ms of YAML for each process."""
 
 
 class NotWarm(Exception):
@@ -51,7 +61,7 @@ class Loaded:
     startup: dict[str, str]
     search: list[str]
     settings: dict[str, Any] = field(default_factory=dict)
-    variables: dict[str, str | None] = field(default_factory=dict)
+    variables: set[str] = field(default_factory=set)
     plugins: set[str] = field(default_factory=set)
     places: dict[str, tuple[int, int, int] | None] = field(default_factory=dict)
 
@@ -84,6 +94,7 @@ def load(script: str, search: list[str]) -> Loaded:
     loaded.plugins = {name for name in set(sys.modules) - present if name.startswith('ansible.plugins.')}
     loaded.settings = {name: before[name] for name in loaded.settings if name in before}
     _forget_traces(constants)
+    _remember_routes()
     loaded.places = {path: _stamp(path) for path in _places(loaded)}
     return loaded
 
@@ -111,7 +122,7 @@ def _noting(loaded: Loaded, constants: types.ModuleType) -> Iterator[None]:
     class NotingEnvironment(environment):
         def __getitem__(self, key: str) -> str:
             if not _is_read_of_settings():
-                loaded.variables[key] = loaded.startup.get(key)
+                loaded.variables.add(key)
             return super().__getitem__(key)
 
         def __iter__(self) -> Iterator[str]:
@@ -169,6 +180,30 @@ def _forget_traces(constants: types.ModuleType) -> None:
     shutil.rmtree(constants.DEFAULT_LOCAL_TMP, ignore_errors=True)
     if constants.config._plugins:
         raise NotWarm('its import defines settings of plugins')
+    from ansible.utils.display import Display
+
+    # Ansible says each warning once a process, and this one is heard by nobody.
+    if any(getattr(Display(), name, None) for name in ('_warns', '_deprecations', '_errors')):
+        raise NotWarm('its import warns')
+
+
+def _remember_routes() -> None:
+    """The table of Ansible's own plugins is parsed here. A run takes it once, and only for the same text."""
+    from ansible.utils.collection_loader import _collection_finder as finder
+
+    parse = getattr(finder, '_meta_yml_to_dict', None)
+    try:
+        path = os.path.join(os.path.dirname(sys.modules['ansible'].__file__), 'config', 'ansible_builtin_runtime.yml')
+        with open(path, 'rb') as file:
+            text = file.read()
+        ready = [parse(text, _ROUTES)]
+    except (OSError, TypeError, ValueError):
+        return
+
+    def parse_or_take(given: Any, content: Any) -> Any:
+        return ready.pop() if ready and content == _ROUTES and given == text else parse(given, content)
+
+    finder._meta_yml_to_dict = parse_or_take
 
 
 def _places(loaded: Loaded) -> set[str]:

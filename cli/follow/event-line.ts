@@ -20,6 +20,7 @@ export const textOf = (value: unknown): string => (typeof value === 'string' ? v
 /** The line for an event a person wants to see as it comes (a failure, a warning); undefined for all others. */
 export function eventLine(event: EventAnswer): string | undefined {
   if (event.type === 'warning') return `warning: ${shortened(textOf(event.message))}`;
+  if (event.type === 'cold_start') return shortened(textOf(event.message));
   if (event.type === 'error') return `error: ${shortened(textOf(event.message))}`;
   if (event.type !== 'host_result') return undefined;
   const result = textOf(event.result);

@@ -2,8 +2,10 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { dataPaths } from '../../config/data-paths.ts';
 import { EnvironmentError } from '../../config/environment.ts';
 import { environmentOfProcesses } from '../../config/file-settings.ts';
+import { readWarmNote } from '../../drivers/local-runner/warm-note.ts';
 import { isAlive } from '../../drivers/machine/process-table.ts';
 import { activeRuns } from './active-runs.ts';
 import { prepareDataDirectory } from './data-directory.ts';
@@ -160,7 +162,9 @@ export async function stopStack({ dataDir, keepRuns }: { dataDir: string; keepRu
  */
 export async function stackStatus(dataDir: string): Promise<StackState | null> {
   const state = readStackState(dataDir);
-  if (state === null || (await isAlive(state.supervisor))) return state;
+  if (state === null) return state;
+  const warm_ansible = await readWarmNote(dataPaths(dataDir).temporary.worker);
+  if (await isAlive(state.supervisor)) return { ...state, warm_ansible };
   if (!(await anythingLives(state))) return state.state === 'failed' ? state : allStopped(state);
   const reason = 'the supervisor was killed; "./muster up" starts anew, "./muster down" ends what is left';
   return { ...state, state: 'degraded', reason };

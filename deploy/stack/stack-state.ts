@@ -2,6 +2,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { WarmViewSchema } from '../../drivers/local-runner/warm-note.ts';
 import { ProcessIdentitySchema } from './process-identity.ts';
 
 /** In the order in which they are stopped: who uses a server goes before it. */
@@ -38,6 +39,8 @@ export type ComponentState = z.infer<typeof ComponentStateSchema>;
 const STACK_STATES = ['starting', 'running', 'degraded', 'stopping', 'stopped', 'failed'] as const;
 
 const StackStateSchema = z.object({
+  /** Processes of this machine's worker that have imported Ansible; told by a look, never written. */
+  warm_ansible: z.array(WarmViewSchema).optional(),
   state: z.enum(STACK_STATES),
   /** Why it is not `running`; null when it is. */
   reason: z.string().nullable(),

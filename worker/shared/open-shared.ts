@@ -12,6 +12,8 @@ import type { RunOwner } from '../../domain/runs/owner.ts';
 import { createGit } from '../../drivers/git/create-git.ts';
 import { findAnsible, pythonOf } from '../../drivers/local-runner/ansible-programs.ts';
 import { createLocalRunner } from '../../drivers/local-runner/local-runner.ts';
+import { createWarmAnsible } from '../../drivers/local-runner/warm-ansible.ts';
+import { writeWarmNote } from '../../drivers/local-runner/warm-note.ts';
 import { readHostId } from '../../drivers/machine/machine-id.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { openBuiltInImages } from '../image-builder.ts';
@@ -52,6 +54,14 @@ export async function openShared({ env, environment, log, paths, db, site, clien
   if (ansible === null) throw new EnvironmentError('ansible-playbook was not found: set MUSTER_ANSIBLE_BIN_DIR');
   const hostId = await readHostId(env.MUSTER_DATA_DIR);
   const python = await pythonOf(ansible);
+  const warm =
+    env.MUSTER_ANSIBLE_WARM === 'off'
+      ? undefined
+      : createWarmAnsible({
+          program: join(ROOT, 'ansible', 'launcher', 'warm.py'),
+          limit: env.MUSTER_LOCAL_RUNS,
+          onChange: (processes) => void writeWarmNote(temporary, processes).catch(() => undefined),
+        });
   return {
     env,
     environment,
@@ -74,6 +84,7 @@ export async function openShared({ env, environment, log, paths, db, site, clien
       slots: env.MUSTER_LOCAL_RUNS,
       python,
       launcher: join(ROOT, 'ansible', 'launcher', 'launch.py'),
+      warm,
     }),
     git: createGit({
       mirrorsDir: paths.mirrors,

@@ -190,11 +190,21 @@ function summaryOf({ url, api, failure, stack }: Report): string {
     ],
     ['plans', api?.plans ? `${api.plans.running} running, ${api.plans.paused} paused` : ''],
     ['running playbooks', cell(api?.counts?.active_runs)],
+    ['warm Ansible', warmText(stack?.warm_ansible)],
     ['ui', cell(api?.links.ui)],
     ['docs', cell(api?.links.docs)],
     ['Temporal', cell(api?.links.temporal_ui)],
   ]);
   return `\n${text}`;
+}
+
+/** How many processes have imported Ansible, and why an Ansible cannot be kept; nothing where playbooks are started without. */
+function warmText(processes: StackState['warm_ansible']): string {
+  const count = (state: string) => processes?.filter((process) => process.state === state).length ?? 0;
+  const counts = (['ready', 'loading'] as const).filter((state) => count(state) > 0);
+  const refused = processes?.find((process) => process.state === 'refused');
+  const words = counts.map((state) => `${count(state)} ${state}`);
+  return [...words, ...(refused === undefined ? [] : [`refused: ${refused.why}`])].join(', ');
 }
 
 /** That everything is stopped, since when and by whom; nothing while it goes on. */
