@@ -78,7 +78,11 @@ class Run:
         return self
 
     def launch(self) -> Run:
-        """Starts the launcher, which detaches."""
+        """Starts the launcher, which detaches; with MUSTER_TEST_WARM=1 in a warm process."""
+        from warm_process import is_test_of_warm, launch_warm
+
+        if is_test_of_warm() and launch_warm(self):
+            return self
         subprocess.run([sys.executable, str(LAUNCHER), str(self.directory)], check=True, timeout=PATIENCE)
         return self
 
