@@ -46,6 +46,7 @@ import { measurePlanStaging } from './measurements/plan-staging.ts';
 import { measureQueue } from './measurements/queue.ts';
 import { heldByRatio, heldBySeconds, measureRounds } from './measurements/session-share.ts';
 import { measureSoak } from './measurements/soak.ts';
+import { measureWarm } from './measurements/warm.ts';
 import { measureWholeFleet } from './measurements/whole-fleet.ts';
 
 const ROUNDS = 5;
@@ -156,6 +157,7 @@ const ALONE: Record<string, () => Promise<Measurement>> = {
   'plans-executed': measurePlanActions,
   'plans-none': measurePlanNone,
   'plans-staging': measurePlanStaging,
+  warm: measureWarm,
 };
 
 /** Only when asked for by name: they take a quarter of an hour, or hours. */

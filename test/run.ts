@@ -5,6 +5,7 @@
  *     npm test                     every suite
  *     npm test -- domain           one suite
  *     npm test -- domain limit     of one suite, what has "limit" in its path
+ *     npm test -- runs --cold      every playbook by an Ansible of its own, where tests otherwise keep warm processes
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -45,7 +46,9 @@ function judged(counts: Counts): Counts {
 }
 
 async function main(): Promise<number> {
-  const [name, ...patterns] = process.argv.slice(2);
+  const words = process.argv.slice(2);
+  if (words.includes('--cold')) process.env.MUSTER_TEST_WARM = '0';
+  const [name, ...patterns] = words.filter((word) => word !== '--cold');
   collectMoreSeldom();
   const workDir = mkdtempSync(join(tmpdir(), 'muster-tests-'));
   const total: Counts = { passed: 0, failed: 0, skipped: [] };

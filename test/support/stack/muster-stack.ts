@@ -88,6 +88,7 @@ export async function startMusterStack(
     MUSTER_TEMPORAL_UI_PORT: String(await freePort()),
     MUSTER_TEMPORAL_BINARY: temporalBinary() ?? '',
     MUSTER_ANSIBLE_BIN_DIR: ansibleBin(),
+    ...(process.env.MUSTER_TEST_WARM === '0' ? { MUSTER_ANSIBLE_WARM: 'off' } : {}),
     ...place?.settings,
     ...settings,
   };

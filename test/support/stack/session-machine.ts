@@ -21,6 +21,7 @@ import { createWorkspaces } from '../../../drivers/local-runner/workspaces.ts';
 import { baseEnvironment } from '../../../worker/base-environment.ts';
 import { findAnsible } from '../ansible/ansible.ts';
 import { LAUNCHER, PYTHON } from '../ansible/local-runs.ts';
+import { openWarm } from '../ansible/warm.ts';
 import { SITE, TRUST } from '../kubernetes/site-stand-ins.ts';
 import { createTestDatabase, type TestDatabase } from '../postgres/test-database.ts';
 import { COMMIT, makeSession, signalClient, snapshotLayer } from '../temporal/engine-sessions.ts';
@@ -80,7 +81,11 @@ export async function openMachine(instead: Partial<SessionActivityDependencies> 
   const dir = await mkdtemp(join(tmpdir(), 'muster-machine-'));
   const ansible = findAnsible() ?? '/usr/bin';
   const root = join(import.meta.dirname, '../../..');
-  const runner = await createLocalRunner({ runsDir: join(dir, 'runs'), slots: 8, python: PYTHON, launcher: LAUNCHER });
+  const warm = openWarm();
+  const runner = await createLocalRunner({
+    ...{ runsDir: join(dir, 'runs'), slots: 8, python: PYTHON, launcher: LAUNCHER },
+    warm,
+  });
   const workspaces = createWorkspaces({ dir: join(dir, 'workspaces'), shortDir: dir });
   const deps: SessionActivityDependencies = {
     db,
@@ -157,6 +162,7 @@ export async function openMachine(instead: Partial<SessionActivityDependencies> 
         .orderBy('seq')
         .execute(),
     close: async () => {
+      warm?.close();
       for (const runId of await runner.list()) await runner.end(runId);
       await database.close();
       await rm(dir, { recursive: true, force: true });
