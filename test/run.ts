@@ -5,6 +5,7 @@
  *     npm test                     every suite
  *     npm test -- domain           one suite
  *     npm test -- domain limit     of one suite, what has "limit" in its path
+ *     npm test -- python --warm    every playbook of the Python tests by a warm process
  *     npm test -- runs --cold      every playbook by an Ansible of its own, where tests otherwise keep warm processes
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -48,7 +49,8 @@ function judged(counts: Counts): Counts {
 async function main(): Promise<number> {
   const words = process.argv.slice(2);
   if (words.includes('--cold')) process.env.MUSTER_TEST_WARM = '0';
-  const [name, ...patterns] = words.filter((word) => word !== '--cold');
+  if (words.includes('--warm')) process.env.MUSTER_TEST_WARM = '1';
+  const [name, ...patterns] = words.filter((word) => word !== '--cold' && word !== '--warm');
   collectMoreSeldom();
   const workDir = mkdtempSync(join(tmpdir(), 'muster-tests-'));
   const total: Counts = { passed: 0, failed: 0, skipped: [] };

@@ -67,14 +67,16 @@ def set_title(argv: Sequence[str], env: Mapping[str, str], name: str) -> None:
     libc.sbrk.restype = ctypes.c_void_p
     shown = _MemoryMap(
         **{key: int(fields[number - 3]) for key, number in _FIELDS.items()},
-        brk=libc.sbrk(0),
         arg_start=start,
         arg_end=start + len(words),
         env_start=start + len(words),
         env_end=start + len(words) + len(variables),
         exe_fd=_NO_FILE,
     )
-    if libc.prctl(_PR_SET_MM, _PR_SET_MM_MAP, ctypes.byref(shown), ctypes.sizeof(shown), 0) != 0:
+    tell, words_of_it = libc.prctl, (_PR_SET_MM, _PR_SET_MM_MAP, ctypes.byref(shown), ctypes.sizeof(shown), 0)
+    # Last of all, since memory that is taken meanwhile moves it.
+    shown.brk = libc.sbrk(0)
+    if tell(*words_of_it) != 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
     _held.append(text)

@@ -56,6 +56,8 @@ def configure(loaded: Loaded, env: Mapping[str, str], argv: Sequence[str], own: 
     other = next((name for name in read if env.get(name) != loaded.startup.get(name)), None)
     if other is not None:
         raise Cold(f'the variable {other} is another one than the warm process was started with')
+    if any(not path.startswith('/') for path in env.get('PYTHONPATH', '/').split(':')):
+        raise Cold('its PYTHONPATH depends on the working directory')
     os.environ.clear()
     os.environ.update(env)
     time.tzset()
@@ -123,7 +125,7 @@ def _own_plugins(constants: Any, loaders: list[Any], argv: Sequence[str], own: s
         if loader.subdir in kinds:
             for path in loader.config:
                 if not (path + '/').startswith(own + '/') and _has_entries(path):
-                    yield path
+                    yield f'in a folder that is set for {loader.subdir}'
     playbooks = (os.path.dirname(os.path.abspath(word)) for word in argv[1:] if word.endswith(('.yml', '.yaml')))
     for folder in dict.fromkeys([here, *(path for path in playbooks if os.path.isdir(path))]):
         yield from _below(folder, kinds, here)

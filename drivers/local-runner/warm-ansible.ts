@@ -10,7 +10,7 @@ import type { RunSpec } from '../../domain/runs/runner.ts';
 import { startupOf } from '../../domain/runs/warm-start.ts';
 
 export const WARM_STATES = ['loading', 'ready', 'refused'] as const;
-export type WarmState = (typeof WARM_STATES)[number];
+type WarmState = (typeof WARM_STATES)[number];
 
 export interface WarmProcess {
   pid: number | null;
@@ -31,8 +31,9 @@ export interface WarmAnsible {
 
 /** How long (ms) a process may take to detach a launcher. */
 const ANSWER_MS = 3_000;
-/** How long (ms) an Ansible that cannot be kept is not tried again. */
+/** How long (ms) an Ansible is not tried again that cannot be kept, and one whose process went before it was ready. */
 const REFUSED_MS = 600_000;
+const GONE_MS = 30_000;
 const INTERPRETER_MAX = 256;
 
 /** `program`: file of the program that keeps Ansible; `limit`: processes at most; `onChange`: told when one begins, is ready or ends. */
@@ -51,7 +52,7 @@ export function createWarmAnsible(options: {
       if (oldest !== undefined) held.delete(oldest[0]);
     }
     const made = new Held([words[0], options.program, words[1]], startup, () => {
-      if (made.state !== 'refused' && held.get(key) === made) held.delete(key);
+      if (made.state === 'ready' && made.isGone && held.get(key) === made) held.delete(key);
       changed();
     });
     held.set(key, made);
@@ -100,7 +101,8 @@ class Held {
   readonly #child: ChildProcess;
   readonly #tell: () => void;
   readonly #waiting: ((started: boolean) => void)[] = [];
-  #refusedAt = Number.POSITIVE_INFINITY;
+  #restUntil = Number.POSITIVE_INFINITY;
+  isGone = false;
   state: WarmState = 'loading';
   why: string | null = null;
   runs = 0;
@@ -126,12 +128,12 @@ class Held {
 
   /** Whether another one may be tried in its place. */
   get isOver(): boolean {
-    return performance.now() - this.#refusedAt > REFUSED_MS;
+    return performance.now() > this.#restUntil;
   }
 
   /** Starts a run; false when that did not come to be, or is not known: a run begins once, however often it is started. */
   async ask(directory: string): Promise<boolean> {
-    if (this.state !== 'ready') return false;
+    if (this.state !== 'ready' || this.isGone) return false;
     this.used = performance.now();
     const started = await new Promise<boolean>((resolve) => {
       const timer = setTimeout(() => {
@@ -165,12 +167,17 @@ class Held {
   #become(state: WarmState, why: string | null): void {
     this.state = state;
     this.why = why;
-    if (state === 'refused') this.#refusedAt = performance.now();
+    if (state === 'refused') this.#restUntil = performance.now() + REFUSED_MS;
     this.#tell();
   }
 
   #over(): void {
-    if (this.state === 'ready') this.state = 'loading';
+    this.isGone = true;
+    if (this.state === 'loading') {
+      this.state = 'refused';
+      this.why = 'it ended before it was ready';
+      this.#restUntil = performance.now() + GONE_MS;
+    }
     for (const answer of this.#waiting.splice(0)) answer(false);
     this.#tell();
   }

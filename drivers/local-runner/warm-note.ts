@@ -23,7 +23,7 @@ export const WarmViewSchema = z.object({
   /** Why this Ansible cannot be kept. */
   why: z.string().nullable(),
 });
-export type WarmView = z.infer<typeof WarmViewSchema>;
+type WarmView = z.infer<typeof WarmViewSchema>;
 
 const fileIn = (folder: string): string => join(folder, 'warm-ansible.json');
 

@@ -121,7 +121,7 @@ describeNeeding(ansibleMissing(), 'a warm process of Ansible', () => {
     await open(program);
     for (const [text, state] of [
       ['import sys\nprint(\'{"ready": true}\', flush=True)\nsys.stdin.read()\n', 'ready'],
-      ['import sys\nprint("nonsense", flush=True)\nsys.stdin.read()\n', undefined],
+      ['import sys\nprint("nonsense", flush=True)\nsys.stdin.read()\n', 'refused'],
       ['print(\'{"ready": false, "why": "as asked"}\')\n', 'refused'],
     ] as const) {
       warm.close();

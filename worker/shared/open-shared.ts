@@ -54,13 +54,17 @@ export async function openShared({ env, environment, log, paths, db, site, clien
   if (ansible === null) throw new EnvironmentError('ansible-playbook was not found: set MUSTER_ANSIBLE_BIN_DIR');
   const hostId = await readHostId(env.MUSTER_DATA_DIR);
   const python = await pythonOf(ansible);
+  // One after the other: the last one says how it is.
+  let noted: Promise<void> = Promise.resolve();
   const warm =
     env.MUSTER_ANSIBLE_WARM === 'off'
       ? undefined
       : createWarmAnsible({
           program: join(ROOT, 'ansible', 'launcher', 'warm.py'),
           limit: env.MUSTER_LOCAL_RUNS,
-          onChange: (processes) => void writeWarmNote(temporary, processes).catch(() => undefined),
+          onChange: (processes) => {
+            noted = noted.then(() => writeWarmNote(temporary, processes)).catch(() => undefined);
+          },
         });
   return {
     env,
