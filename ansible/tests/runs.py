@@ -135,6 +135,7 @@ def playbook_env(home: Path) -> dict[str, str]:
         'HOME': str(home),
         'LANG': 'C.UTF-8',
         'PYTHONDONTWRITEBYTECODE': '1',
+        'ANSIBLE_NOCOLOR': '1',
         'ANSIBLE_CONFIG': str(ANSIBLE / 'ansible.cfg'),
         'ANSIBLE_PYTHON_INTERPRETER': sys.executable,
         'ANSIBLE_SSH_CONTROL_PATH_DIR': str(home / 'cp'),
