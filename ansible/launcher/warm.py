@@ -6,7 +6,7 @@ what launch.py does, and in that the process that would execute ansible-playbook
 
     > {"ready": true}             once, or {"ready": false, "why": TEXT} before it ends
     < {"run": DIRECTORY}          starts the run
-    > {"started": true}           its launcher has detached; or {"started": false, "why": TEXT}, and it ends
+    > {"started": true}           its launcher has detached; or {"started": false, "why": TEXT}
 
 It ends after ten minutes without a run, and when a file of what it has imported is not on the disk as it was.
 """
@@ -65,7 +65,7 @@ class Warm:
             _tell(run, str(cold))
             give_up()
             return
-        except Exception as error:  # an Ansible that is not as it is known here; nothing has begun yet
+        except (Exception, SystemExit) as error:  # an Ansible that is not as it is known here; nothing has begun yet
             _tell(run, f'it could not be prepared ({type(error).__name__})')
             give_up()
             return

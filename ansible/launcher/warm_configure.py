@@ -185,4 +185,6 @@ def _be_another_process() -> None:
     current = multiprocessing.process.current_process()
     current._config['authkey'] = multiprocessing.process.AuthenticationString(os.urandom(32))
     multiprocessing.process.ORIGINAL_DIR = os.path.abspath(os.getcwd())
-    sys.modules['logging']._startTime = time.time()
+    log = sys.modules['logging']
+    # Nanoseconds since Python 3.13.
+    log._startTime = time.time_ns() if isinstance(log._startTime, int) else time.time()

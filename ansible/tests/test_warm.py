@@ -214,6 +214,38 @@ def test_nothing_of_a_run_stays_in_the_warm_process_or_comes_to_another_run(plac
     assert SECRET.encode() not in Path(f'/proc/{place.warm.process.pid}/environ').read_bytes()
 
 
+MINE = '#!/usr/bin/python\nprint(\'{"changed": false, "msg": "WORD"}\')\n'
+BESIDE = """
+- hosts: h1
+  gather_facts: false
+  tasks:
+    - shell: touch HERE; until test -e THERE; do sleep 0.1; done
+    - mine:
+      register: said
+    - set_fact: {kept: "{{ said.msg }}", cacheable: true}
+    - shell: touch HERE.2; until test -e THERE.2; do sleep 0.1; done
+    - debug: msg="{{ said.msg }} {{ word }} {{ kept }} {{ lookup('env', 'MINE') }} {{ lookup('config', 'DEFAULT_TIMEOUT') }}"
+"""
+
+
+def test_two_runs_at_once_have_each_its_own_modules_variables_facts_and_settings(place: Place) -> None:
+    words = {'one': '31', 'other': '32'}
+    runs = {}
+    for name, timeout in words.items():
+        here, there = (str(place.directory / f'{word}.here') for word in (name, *(set(words) - {name})))
+        folder = place.directory / f'repository-{name}'
+        (folder / 'library').mkdir(parents=True)
+        (folder / 'library' / 'mine.py').write_text(MINE.replace('WORD', name))
+        (folder / 'hosts').write_text(f'h1 ansible_connection=local word={name}\n')
+        (folder / 'site.yml').write_text(BESIDE.replace('THERE', there).replace('HERE', here))
+        env = {**place.env, 'MINE': name, 'ANSIBLE_TIMEOUT': timeout, 'ANSIBLE_DISPLAY_OK_HOSTS': 'true'}
+        runs[name] = Run(place.directory / name).specify([str(PLAYBOOK), '-i', 'hosts', 'site.yml'], env, str(folder))
+        assert place.warm.start(runs[name].directory) == {'started': True}
+    for name, run in runs.items():
+        assert (run.finish().exit['code'], colds(run)) == (0, [])
+        assert f'{name} {name} {name} {name} {words[name]}' in run.output
+
+
 SETTINGS = (
     *('DEFAULT_TIMEOUT', 'DEFAULT_STRATEGY', 'ANSIBLE_PIPELINING', 'DEFAULT_FORKS', 'DEFAULT_PRIVATE_KEY_FILE'),
     *('DEFAULT_ROLES_PATH', 'DEFAULT_FILTER_PLUGIN_PATH', 'COLLECTIONS_PATHS', 'DEFAULT_GATHERING', 'CONFIG_FILE'),

@@ -46,6 +46,8 @@ export function createWarmAnsible(options: {
   const processes = () => [...held.values()].map(({ pid, state, runs, why }) => ({ pid, state, runs, why }));
   const changed = () => options.onChange?.(processes());
   const begin = (key: string, words: [string, string], startup: Record<string, string>) => {
+    // One that is tried anew takes the place of its own.
+    held.delete(key);
     if (held.size >= options.limit) {
       const [oldest] = [...held].sort(([, one], [, other]) => one.used - other.used);
       oldest?.[1].end();
