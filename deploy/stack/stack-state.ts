@@ -2,7 +2,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { WarmViewSchema } from '../../drivers/local-runner/warm-note.ts';
+import { WarmViewSchema } from '../../domain/runs/warm-schema.ts';
 import { ProcessIdentitySchema } from './process-identity.ts';
 
 /** In the order in which they are stopped: who uses a server goes before it. */

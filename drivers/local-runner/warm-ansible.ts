@@ -7,10 +7,10 @@ import { open } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { RunSpec } from '../../domain/runs/runner.ts';
+import type { WarmView } from '../../domain/runs/warm-schema.ts';
 import { startupOf } from '../../domain/runs/warm-start.ts';
 
-export const WARM_STATES = ['loading', 'ready', 'refused'] as const;
-type WarmState = (typeof WARM_STATES)[number];
+type WarmState = WarmView['state'];
 
 export interface WarmProcess {
   pid: number | null;

@@ -1,29 +1,10 @@
 /** A file that says which processes have imported Ansible here, for `status`; it is a figure and decides nothing. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
+import { type WarmNote, WarmNoteSchema, type WarmView } from '../../domain/runs/warm-schema.ts';
 import { isAlive, readBootId, readStat } from '../machine/process-table.ts';
 import { writePrivate } from './run-files.ts';
-import { WARM_STATES, type WarmProcess } from './warm-ansible.ts';
-
-const NoteSchema = z.array(
-  z.object({
-    pid: z.int().nullable(),
-    start_time: z.string(),
-    boot_id: z.string(),
-    state: z.enum(WARM_STATES),
-    why: z.string().nullable(),
-  }),
-);
-
-/** What `status` says of one process. */
-export const WarmViewSchema = z.object({
-  pid: z.int().nullable(),
-  state: z.enum(WARM_STATES),
-  /** Why this Ansible cannot be kept. */
-  why: z.string().nullable(),
-});
-type WarmView = z.infer<typeof WarmViewSchema>;
+import type { WarmProcess } from './warm-ansible.ts';
 
 const fileIn = (folder: string): string => join(folder, 'warm-ansible.json');
 
@@ -48,9 +29,9 @@ export async function readWarmNote(folder: string): Promise<WarmView[]> {
   return found;
 }
 
-function parse(text: string): z.infer<typeof NoteSchema> {
+function parse(text: string): WarmNote {
   try {
-    return NoteSchema.parse(JSON.parse(text));
+    return WarmNoteSchema.parse(JSON.parse(text));
   } catch {
     return [];
   }

@@ -34,6 +34,7 @@ const SHORT: Record<string, string> = {
   'cli/commands/deployments/wait-for-context.ts': 'counts by status',
   'cli/commands/directory/read-directory.ts': 'kinds',
   'cli/commands/import/import-command.ts': 'kinds',
+  'cli/commands/stack/show-status.ts': 'counts by state',
   'cli/commands/sessions/show-session.ts': 'containers of a Job',
   'config/access.ts': 'roles',
   'control/temporal/register-search-attributes.ts': 'search attributes of ours',
