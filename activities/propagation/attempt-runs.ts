@@ -67,9 +67,8 @@ async function runOne(deps: AttemptRunsDependencies, attempt: AttemptRow, watch:
     tell: async (progress) => {
       if (progress.step === 'running') {
         await stopLookingBefore();
-        await watch.started();
-      }
-      await noteReason(db, attempt, reasonOf(progress));
+        await Promise.all([watch.started(), noteReason(db, attempt, null)]);
+      } else await noteReason(db, attempt, reasonOf(progress));
     },
     whileRunning: () => {
       const stop = handler.whileRunning?.(attempt, node, runId);
@@ -124,7 +123,7 @@ async function neverBegun(
 
 function reasonOf(progress: { step: string; held?: number; limit?: number; detail?: string }): string | null {
   if (progress.step === 'waits_for_slot') return `waits for a free run: ${progress.held} of ${progress.limit} go on`;
-  return progress.step === 'running' ? null : (progress.detail ?? null);
+  return progress.detail ?? null;
 }
 
 async function interruptionNow(
@@ -138,13 +137,14 @@ async function interruptionNow(
   return interruptionOf(await watch.wantsEnd(), ran, rules);
 }
 
-/** Looks again and again, also after a look that failed. Returns its stop, after which no look is under way. */
+/** Looks again and again, also after a look that failed, and first after the pause. Returns its stop, after which no look is under way. */
 function looking(look: () => Promise<void>, everyMs: number): () => Promise<void> {
   const stopped = new AbortController();
   const goesOn = (async () => {
-    while (!stopped.signal.aborted) {
-      await look().catch(() => undefined);
+    for (;;) {
       await delay(everyMs, undefined, { signal: stopped.signal }).catch(() => undefined);
+      if (stopped.signal.aborted) return;
+      await look().catch(() => undefined);
     }
   })();
   return async () => {

@@ -36,11 +36,9 @@ export async function runAttempt(
   { plan, attempt: id }: RunAttemptInput,
   signal: AbortSignal,
 ): Promise<RunAttemptAnswer> {
-  const machine = await claimAttempt(db, { plan, id }, hostId);
-  if (machine === null) return 'ended';
-  if (machine !== hostId) return 'elsewhere';
-  const attempt = await findAttempt(db, id);
+  const attempt = await claimAttempt(db, { plan, id }, hostId);
   if (attempt === null) return 'ended';
+  if (attempt.machine !== hostId) return 'elsewhere';
   const end = await attempts
     .run(attempt, {
       signal,

@@ -25,12 +25,19 @@ export interface Candidate {
   weight: number;
 }
 
-/** The condition that a key is held, or that an older plan waits for it, over a reference to the key. */
-const isKept = (kind: LeaseKind, key: string, plan: string, since: string, now: Date) => sql<boolean>`(
-  exists (select from propagation_leases l where l.kind = ${sql.lit(kind)} and l.key = ${sql.ref(key)})
-  or exists (select from propagation_lease_waits w join propagation_plans p on p.id = w.plan
-    where w.kind = ${sql.lit(kind)} and w.key = ${sql.ref(key)} and w.plan <> ${plan}::uuid and p.state = 'running'
-      and w.seen_at > ${now}::timestamptz - ${FORGOTTEN} and (w.since, w.plan) < (${sql.ref(since)}, ${plan}::uuid)))`;
+/** The keys of a kind that are held; it depends on no node, so that it is read once and not for each of them. */
+const held = (kind: LeaseKind) => sql`(select l.key from propagation_leases l where l.kind = ${sql.lit(kind)})`;
+
+/** Of each key that other plans wait for, the plan that has waited longest. */
+const firstWaits = (plan: string, now: Date) => sql`
+  select distinct on (w.kind, w.key) w.kind, w.key, w.since, w.plan
+  from propagation_lease_waits w join propagation_plans p on p.id = w.plan
+  where w.plan <> ${plan}::uuid and p.state = 'running' and w.seen_at > ${now}::timestamptz - ${FORGOTTEN}
+  order by w.kind, w.key, w.since, w.plan`;
+
+/** The condition that the plan of a row of first waits, if there is one, has not waited since before a moment. */
+const isNotBehind = (first: string, plan: string, since: string) =>
+  sql<boolean>`((${sql.ref(`${first}.since`)}, ${sql.ref(`${first}.plan`)}) < (${sql.ref(since)}, ${plan}::uuid)) is not true`;
 
 /** Whether something is to run that executes something. */
 export async function hasReady(db: Db, plan: string): Promise<boolean> {
@@ -68,11 +75,14 @@ export interface Search {
 /** Returns nodes that are to run and whose leases are free, the heaviest first. The caller holds the leases. */
 export async function findCandidates(trx: Db, plan: string, { limit, fullTypes, now }: Search): Promise<Candidate[]> {
   const { rows } = await sql<Candidate>`
+    with first_waits as materialized (${firstWaits(plan, now)})
     select n.number, n.id, n.resource, n.target, n.type, n.weight from propagation_plan_nodes n
+      left join first_waits r on r.kind = 'resource' and r.key = n.resource
+      left join first_waits t on t.kind = 'target' and t.key = n.target
     where n.plan = ${plan} and n.step = 'ready' and not n.is_idle and not ${rests(now)}
       and (n.type is null or n.type <> all(${fullTypes}::text[]))
-      and not ${isKept('resource', 'n.resource', plan, 'n.ready_at', now)}
-      and (n.target is null or not ${isKept('target', 'n.target', plan, 'n.ready_at', now)})
+      and n.resource not in ${held('resource')} and ${isNotBehind('r', plan, 'n.ready_at')}
+      and (n.target is null or n.target not in ${held('target')}) and ${isNotBehind('t', plan, 'n.ready_at')}
     order by n.weight desc, n.id limit ${limit}`.execute(trx);
   return rows;
 }
@@ -106,17 +116,22 @@ export async function dropLeases(trx: Db, attempts: readonly string[]): Promise<
 /** Writes down for which keys a plan waits: those of nodes that are to run and that another plan holds. The caller holds the leases. */
 export async function noteWaits(trx: Db, plan: string, now: Date): Promise<void> {
   await sql`
-    with wanted as (
+    with first_waits as materialized (${firstWaits(plan, now)}),
+    others as materialized (
+      select l.kind, l.key from propagation_leases l where l.plan <> ${plan}::uuid
+      union select f.kind, f.key from first_waits f
+    ), wanted as (
       select k.kind, k.key, min(n.ready_at) as since from propagation_plan_nodes n,
         lateral (values ('target', n.target), ('resource', n.resource)) as k(kind, key)
-      where n.plan = ${plan} and n.step = 'ready' and not n.is_idle and not ${rests(now)} and k.key is not null
+      where n.plan = ${plan} and n.step = 'ready' and not n.is_idle and not ${rests(now)}
+        and (k.kind, k.key) in (select o.kind, o.key from others o)
+        -- Where no other plan is at work, no node is read.
+        and exists (select from others)
       group by k.kind, k.key
     ), kept as (
-      select w.kind, w.key, w.since from wanted w
+      select w.kind, w.key, w.since from wanted w left join first_waits f on f.kind = w.kind and f.key = w.key
       where exists (select from propagation_leases l where l.kind = w.kind and l.key = w.key and l.plan <> ${plan}::uuid)
-        or exists (select from propagation_lease_waits o join propagation_plans p on p.id = o.plan
-          where o.kind = w.kind and o.key = w.key and o.plan <> ${plan}::uuid and p.state = 'running'
-            and o.seen_at > ${now}::timestamptz - ${FORGOTTEN} and (o.since, o.plan) < (w.since, ${plan}::uuid))
+        or not ${isNotBehind('f', plan, 'w.since')}
     ), gone as (
       delete from propagation_lease_waits w where w.plan = ${plan}
         and not exists (select from kept k where k.kind = w.kind and k.key = w.key) returning w.kind, w.key

@@ -49,17 +49,19 @@ export async function markAway(trx: Db, plan: string, ids: readonly string[], no
     where plan = ${plan} and id = any(${ids}::uuid[]) and state = 'open'`.execute(trx);
 }
 
-/** Notes the machine of an attempt, by which it is there. The first machine stays. Returns the machine, or null where the attempt has ended. */
+/** Notes the machine of an attempt, by which it is there. The first machine stays. Returns the attempt, or null where it has ended. */
 export async function claimAttempt(
   db: Db,
   { plan, id }: { plan: string; id: string },
   machine: string,
-): Promise<string | null> {
-  const { rows } = await sql<{ machine: string }>`
-    update propagation_attempts set machine = coalesce(machine, ${machine}),
-      away_since = case when coalesce(machine, ${machine}) = ${machine} then null else away_since end
-    where id = ${id} and plan = ${plan} and state = 'open' returning machine`.execute(db);
-  return rows[0]?.machine ?? null;
+): Promise<AttemptRow | null> {
+  const own = sql<string>`coalesce(machine, ${machine})`;
+  const query = db.updateTable('propagation_attempts').set({
+    machine: own,
+    away_since: sql<Date | null>`case when ${own} = ${machine} then null else away_since end`,
+  });
+  const open = query.where('id', '=', id).where('plan', '=', plan).where('state', '=', sql.lit('open'));
+  return (await open.returningAll().executeTakeFirst()) ?? null;
 }
 
 /** Notes that the run of an attempt goes on; clocks begin with it. */
