@@ -35,12 +35,17 @@ export function fleetEntry(index: number, layers = LAYERS) {
 
 const LAST_ID = 'z-last-and-failed';
 
-/** Makes configurations and components anew. */
-export async function makeFleet(client: KeepAliveClient, count: number): Promise<void> {
+/** Makes the configurations that the fleet desires. */
+export async function makeConfigurations(client: KeepAliveClient): Promise<void> {
   for (const configuration of [0, 1, 2, 3]) {
     const layers = Array.from({ length: LAYERS }, (_, index) => layerOf(configuration, index));
     expectOk(await client.send('PUT', `/v3/configurations/fleet-${configuration}`, { layers }));
   }
+}
+
+/** Makes configurations and components anew. */
+export async function makeFleet(client: KeepAliveClient, count: number): Promise<void> {
+  await makeConfigurations(client);
   for (let start = 0; start < count; start += AT_ONCE) {
     const size = Math.min(AT_ONCE, count - start);
     const body = Array.from({ length: size }, (_, index) => fleetEntry(start + index));

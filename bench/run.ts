@@ -3,8 +3,8 @@
  * `bench/results/`. Nothing here is a test: machines are noisy, ratios count. `npm run bench -- first one` runs some. What
  * needs a cluster is left out where none can be had. `npm run bench -- --against COMMIT first one` compares with another commit.
  */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { cpus, tmpdir, totalmem } from 'node:os';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ansibleBin } from '../test/support/ansible/ansible.ts';
@@ -26,6 +26,7 @@ import { measureAppend, measureBulk, measureFilterPatch, measureListPatch } from
 import { measureFrozen } from './measurements/database-frozen.ts';
 import { measureFirstProcess } from './measurements/first-process.ts';
 import { measureFlaky } from './measurements/flaky.ts';
+import { GREATEST_FLEET, measureGrowth } from './measurements/grow.ts';
 import { measureHung } from './measurements/hung.ts';
 import { measureIdle } from './measurements/idle.ts';
 import { measureIdleWorkflows } from './measurements/idle-workflows.ts';
@@ -48,6 +49,7 @@ import { heldByRatio, heldBySeconds, measureRounds } from './measurements/sessio
 import { measureSoak } from './measurements/soak.ts';
 import { measureWarm } from './measurements/warm.ts';
 import { measureWholeFleet } from './measurements/whole-fleet.ts';
+import { printMeasured, saveMeasured } from './report.ts';
 
 const ROUNDS = 5;
 const FLEET = 100_000;
@@ -148,6 +150,9 @@ const COMPONENTS: Record<string, Work> = {
   bulk: ({ stack }) => measureBulk(stack),
 };
 
+/** Rows of one measurement, which makes fleets of three sizes; only when asked for by name. */
+const GROWTH = 'grow';
+
 /** Each on a stack that it makes itself, or on none. */
 const ALONE: Record<string, () => Promise<Measurement>> = {
   backup: measureBackup,
@@ -169,7 +174,7 @@ const LONG: Record<string, () => Promise<Measurement>> = {
   soak: measureSoak,
 };
 
-async function main(wanted: string[], against: string | undefined): Promise<void> {
+async function main(wanted: string[], against: string | undefined, greatest: number): Promise<void> {
   const names = [
     REAL,
     WHOLE_FLEETS,
@@ -182,6 +187,7 @@ async function main(wanted: string[], against: string | undefined): Promise<void
     LONG,
     ACCESS,
     JOBS,
+    { [GROWTH]: measureGrowth },
   ].flatMap((group) => Object.keys(group));
   const unknown = wanted.filter((name) => !names.includes(name));
   if (unknown.length > 0) throw new Error(`no such measurement: ${unknown.join(', ')}; there are ${names.join(', ')}`);
@@ -189,7 +195,7 @@ async function main(wanted: string[], against: string | undefined): Promise<void
     const compared = await compareAgainst(
       root,
       against,
-      wanted.length > 0 ? wanted : names.filter((name) => !(name in LONG)),
+      wanted.length > 0 ? wanted : names.filter((name) => !(name in LONG) && name !== GROWTH),
     );
     if (printCompared(compared)) process.exitCode = 1;
     return;
@@ -208,10 +214,11 @@ async function main(wanted: string[], against: string | undefined): Promise<void
     ...(await measureAlone(Object.entries(LONG).filter(([name]) => wanted.includes(name)))),
     ...(await measureOnApi(asked(ACCESS))),
     ...(await measureOnCluster(asked(JOBS))),
+    ...(wanted.includes(GROWTH) ? await measureGrowing(greatest) : []),
   ];
   if (results.length === 0) return;
-  print(results);
-  await save(results);
+  printMeasured(results);
+  await saveMeasured(root, results);
 }
 
 async function measureAlone(work: [string, () => Promise<Measurement>][]): Promise<Measurement[]> {
@@ -229,6 +236,28 @@ async function measure(
   options: object = {},
 ): Promise<Measurement[]> {
   if (work.length === 0) return [];
+  return onStack(settings, options, async (bench) => {
+    const results: Measurement[] = [];
+    for (const [name, run] of work) {
+      process.stderr.write(`measuring ${name}\n`);
+      results.push(await run(bench));
+    }
+    return results;
+  });
+}
+
+function measureGrowing(greatest: number): Promise<Measurement[]> {
+  process.stderr.write(`measuring ${GROWTH}\n`);
+  const options = { inventory_scope: 'all', batcher_disable: true };
+  return onStack({}, options, ({ stack }) => measureGrowth(stack, greatest));
+}
+
+/** Does the work on a stack of its own, which has the playbooks and configurations of the measurements. */
+async function onStack<T>(
+  settings: Record<string, string>,
+  options: object,
+  work: (bench: Bench) => Promise<T>,
+): Promise<T> {
   const dir = await mkdtemp(join(tmpdir(), 'muster-bench-'));
   const stack = await startMusterStack(settings);
   try {
@@ -240,16 +269,17 @@ async function measure(
       await stack.configure(name, repository.url, [`${name}.yml`], hostNames(25));
     }
     const ansibleConfig = await plainAnsibleConfig(join(root, 'ansible', 'ansible.cfg'), dir);
-    const results: Measurement[] = [];
-    for (const [name, run] of work) {
-      process.stderr.write(`measuring ${name}\n`);
-      results.push(await run({ stack, repository: repository.url, ansibleConfig }));
-    }
-    return results;
+    return await work({ stack, repository: repository.url, ansibleConfig });
   } finally {
     await stack.remove();
     await rm(dir, { recursive: true, force: true });
   }
+}
+
+function greatestFleet(text: string): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= 10_000 && count % 10_000 === 0) return count;
+  throw new Error(`--fleet ${text}: a multiple of 10,000 is needed`);
 }
 
 async function addComponents(stack: MusterStack, count: number): Promise<void> {
@@ -262,29 +292,8 @@ async function addComponents(stack: MusterStack, count: number): Promise<void> {
   }
 }
 
-function print(results: Measurement[]): void {
-  const rows = results.map(({ what, bar, measured, met }) => [what, bar, measured, met ? 'met' : 'MISSED']);
-  const table = [['what', 'bar', 'measured', ''], ...rows];
-  const widths = [0, 1, 2].map((column) => Math.max(...table.map((row) => row[column]?.length ?? 0)));
-  for (const row of table) {
-    process.stdout.write(
-      `${row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd()}\n`,
-    );
-  }
-}
-
-async function save(results: Measurement[]): Promise<void> {
-  const folder = join(root, 'bench', 'results');
-  await mkdir(folder, { recursive: true });
-  const machine = { processor: cpus()[0]?.model, cores: cpus().length, memory_gib: Math.round(totalmem() / 2 ** 30) };
-  const at = new Date().toISOString();
-  const path = join(folder, `${at.slice(0, 19).replaceAll(':', '-')}.json`);
-  await writeFile(path, `${JSON.stringify({ at, node: process.version, machine, results }, null, 2)}\n`);
-  process.stderr.write(`written to ${path}\n`);
-}
-
-const { values, positionals } = parseArgs({ options: { against: { type: 'string' } }, allowPositionals: true });
-await main(positionals, values.against);
+const { values, positionals } = parseArgs({
+  options: { against: { type: 'string' }, fleet: { type: 'string', default: String(GREATEST_FLEET) } },
+  allowPositionals: true,
+});
+await main(positionals, values.against, greatestFleet(values.fleet));

@@ -1,0 +1,46 @@
+/** A fleet that grows: components with tags that name a few, some and many of them, whatever the size of the whole. */
+import { expectOk, fleetEntry, makeConfigurations } from './component-fleet.ts';
+import type { KeepAliveClient } from './keep-alive-client.ts';
+
+/** Components with the same tag `rack`, and with the same tag `chassis`. */
+export const RACK = 1_000;
+export const CHASSIS = 64;
+const AT_ONCE = 10_000;
+
+/** Those that lack a layer are disabled, so that the batcher has nothing to do for them. */
+function entry(index: number) {
+  const { tags, ...component } = fleetEntry(index);
+  return {
+    ...component,
+    enabled: index % 10 !== 0,
+    tags: { ...tags, rack: rackOf(index), chassis: `c${Math.floor(index / CHASSIS)}` },
+  };
+}
+
+export const rackOf = (index: number): string => `r${Math.floor(index / RACK)}`;
+
+/** Makes the components from `from` up to `to`; the configurations with the first of them. */
+export async function growFleet(client: KeepAliveClient, from: number, to: number): Promise<void> {
+  if (from === 0) await makeConfigurations(client);
+  for (let start = from; start < to; start += AT_ONCE) {
+    const size = Math.min(AT_ONCE, to - start);
+    expectOk(
+      await client.send(
+        'PUT',
+        '/v3/components',
+        Array.from({ length: size }, (_, index) => entry(start + index)),
+      ),
+    );
+  }
+}
+
+/** The bodies that make components of a rack pending, and that put them back as they were. */
+export function changedRack(rack: number): { pending: object[]; back: object[] } {
+  const entries = Array.from({ length: RACK }, (_, index) => entry(rack * RACK + index)).filter(
+    ({ enabled }) => enabled,
+  );
+  return {
+    pending: entries.map(({ id }) => ({ id, state: [] })),
+    back: entries.map(({ id, state }) => ({ id, state })),
+  };
+}
