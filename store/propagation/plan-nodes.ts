@@ -105,7 +105,9 @@ export async function writeNodes(trx: Db, plan: string, changes: readonly NodeCh
     from jsonb_to_recordset(${JSON.stringify(changes)}::jsonb) as c(number int, status text, outcome text, step text,
       reason text, message text, code text, attempts int, attempt uuid, blocked_by jsonb, triggered_by jsonb,
       ready_at timestamptz, start_time timestamptz, end_time timestamptz)
-    where n.plan = ${plan} and n.number = c.number`.execute(trx);
+    where n.plan = ${plan} and n.number = c.number
+      -- How many rows a list in JSON has is not known beforehand: without this, all nodes of the plan are read.
+      and n.number = any(${changes.map(({ number }) => number)}::int[])`.execute(trx);
 }
 
 /** Lowers the counters of what follows nodes that have just ended; what waits for nothing more is due. */
