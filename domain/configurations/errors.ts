@@ -5,6 +5,9 @@ export const CONFIGURATION_ERRORS = {
   configuration_not_found: kind(404, 'Configuration not found', 3, {
     advice: '`./muster configuration list` shows the configurations',
   }),
+  version_not_found: kind(404, 'Version not found', 3, {
+    advice: '`GET /api/v1/configurations/NAME/history` shows the versions that are kept',
+  }),
   configuration_in_use: kind(400, 'Configuration is in use.', 5, {
     advice: '`./muster component list --config NAME` shows the components that want it',
   }),

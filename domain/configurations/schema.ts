@@ -17,7 +17,7 @@ import {
 
 const CommitSchema = z.string().regex(/^[a-f0-9]{40}$/, 'must be 40 hexadecimal digits');
 
-const LayerSchema = z
+export const LayerSchema = z
   .strictObject({
     name: text(1, 45).optional(),
     clone_url: word.optional(),

@@ -18,7 +18,13 @@ export const FleetSchema = z
     enabled: count,
     disabled: count,
     by_configuration: z
-      .array(z.strictObject({ configuration: z.string(), count }))
+      .array(
+        z.strictObject({
+          configuration: z.string(),
+          count,
+          configured: count.describe('Of them, those that have reached it.'),
+        }),
+      )
       .describe('Desired configurations with most components, at most 100. An empty name: none is desired.'),
     batcher: BatcherSchema,
     stop: StopStateSchema,

@@ -54,6 +54,20 @@ export async function listAuditRows(
   });
 }
 
+/** When the oldest change of a record that is kept was made; null where none is kept. */
+export async function oldestChangeOf(db: Db, kind: string, name: string): Promise<Date | null> {
+  const row = await db
+    .selectFrom('audit')
+    .select('at')
+    .where('kind', '=', kind)
+    .where('name', '=', name)
+    .orderBy('at')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.at ?? null;
+}
+
 /** About the bytes of a record beside what it changed. */
 const SMALL_MEMBERS = 400;
 

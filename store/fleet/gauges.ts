@@ -49,11 +49,14 @@ export interface ComponentCount {
   count: number;
 }
 
-/** How many components have each status; statuses are judged once for each standing (see component-status.ts). */
-export async function countComponents(db: Db): Promise<ComponentCount[]> {
+/**
+ * How many components have each status, of all or of those that desire a configuration; statuses are judged once for each standing (see
+ * component-status.ts).
+ */
+export async function countComponents(db: Db, desiredConfig?: string): Promise<ComponentCount[]> {
   const options = await readOptions(db);
   const { rows } = await sql<ComponentCount>`
-    with recursive ${judgedStandings({ options })}
+    with recursive ${judgedStandings({ options, desiredConfig })}
     select case when verdict <> 'behind' then verdict when ${exhausted(options)} then 'failed' else 'pending' end as status,
       components.enabled, count(*) as count
     from judged join components on components.standing = judged.standing group by 1, 2`.execute(db);

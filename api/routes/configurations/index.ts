@@ -1,10 +1,15 @@
+import { readConfigurationsRevision } from '../../../store/configurations/revisions.ts';
 import type { ApiLane } from '../../shared/api-shared.ts';
 import { configurationRoutes } from './configuration-routes.ts';
 import { CONFIGURATIONS_V2, CONFIGURATIONS_V3 } from './configuration-wires.ts';
 import { configurationApi } from './dependencies.ts';
 import { configurationImportRoutes } from './import-routes.ts';
 import { musterOptionRoutes, OPTIONS_V2, OPTIONS_V3, optionRoutes } from './option-routes.ts';
+import { resolveRoutes } from './resolve-routes.ts';
 import { sourceRoutes } from './source-routes.ts';
+
+/** From one look at the topic to the next at least, ms. */
+const GAP_MS = 1_000;
 
 /** Configurations, sources and options. */
 export const configurations: ApiLane = (shared, offered) => {
@@ -29,6 +34,13 @@ export const configurations: ApiLane = (shared, offered) => {
     muster: {
       options: (app) => musterOptionRoutes(app, deps),
       'import of configurations': (app) => configurationImportRoutes(app, deps),
+      'commits of branches': (app) => resolveRoutes(app, deps),
+    },
+    topics: {
+      configurations: (key) =>
+        key === null
+          ? { join: () => shared.streams.joinAny(), read: () => readConfigurationsRevision(shared.db), gapMs: GAP_MS }
+          : null,
     },
   };
 };

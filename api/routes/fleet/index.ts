@@ -1,4 +1,5 @@
 import type { ApiLane } from '../../shared/api-shared.ts';
+import { configurationRoutes } from './configuration-routes.ts';
 import { explainRoutes } from './explain-routes.ts';
 import { fleetRoutes } from './fleet-routes.ts';
 import { stopRoutes, warnWhileStopped } from './stop-routes.ts';
@@ -11,5 +12,6 @@ export const fleet: ApiLane = (shared, { stops }) => ({
     stop: (app) => stopRoutes(app, { ...shared, stops }),
     fleet: (app) => fleetRoutes(app, shared),
     explain: (app) => explainRoutes(app, shared),
+    'versions of configurations': (app) => configurationRoutes(app, shared),
   },
 });
