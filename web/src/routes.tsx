@@ -1,6 +1,9 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { readAuditSearch } from './audit/requests.ts';
+import { readRolloutSearch } from './batches/search.ts';
 import { readComponentListSearch } from './components/search.ts';
+import { readConfigurationListSearch, readConfigurationSearch } from './configurations/search.ts';
+import { readDriftSearch } from './schedules/search.ts';
 import { readListSearch, readSessionSearch } from './sessions/search.ts';
 import { UI_PATH } from './shared/api-call.ts';
 import { onlyKnown } from './shared/search-values.ts';
@@ -38,6 +41,30 @@ const pages = [
     path: '/sessions/$name',
     validateSearch: onlyKnown(readSessionSearch),
     component: lazyRouteComponent(() => import('./sessions/session-page.tsx'), 'SessionPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/configurations',
+    validateSearch: readConfigurationListSearch,
+    component: lazyRouteComponent(() => import('./configurations/configuration-list.tsx'), 'ConfigurationListPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/configurations/$name',
+    validateSearch: readConfigurationSearch,
+    component: lazyRouteComponent(() => import('./configurations/configuration-page.tsx'), 'ConfigurationPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/rollouts',
+    validateSearch: readRolloutSearch,
+    component: lazyRouteComponent(() => import('./batches/rollout-page.tsx'), 'RolloutPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/drift',
+    validateSearch: readDriftSearch,
+    component: lazyRouteComponent(() => import('./schedules/drift-page.tsx'), 'DriftPage'),
   }),
   createRoute({
     getParentRoute: () => root,

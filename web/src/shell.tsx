@@ -21,6 +21,9 @@ export function Shell() {
           </Link>
           <Link to="/components">Components</Link>
           <Link to="/sessions">Sessions</Link>
+          <Link to="/configurations">Configurations</Link>
+          <Link to="/rollouts">Rollouts</Link>
+          <Link to="/drift">Drift</Link>
           <Link to="/audit">Audit</Link>
         </nav>
         <Who />

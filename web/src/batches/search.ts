@@ -1,0 +1,24 @@
+/** What the URL of the page of rollouts says. A value that it does not know is dropped, and named. */
+import { booleanOf, type Dropped, keptValues, matchOf, wholeTextOf, wordOf } from '../shared/search-values.ts';
+
+export const ROLLOUT_WORDS = ['canary', 'rolling', 'stopped', 'done', 'replaced'] as const;
+
+export interface RolloutSearch extends Dropped {
+  state?: (typeof ROLLOUT_WORDS)[number] | undefined;
+  /** Also those that are not current. */
+  all?: boolean | undefined;
+  /** The configuration whose rollout is looked at. */
+  configuration?: string | undefined;
+  /** Where the page begins. */
+  after_id?: string | undefined;
+}
+
+/** Returns what the URL says. */
+export function readRolloutSearch(given: Record<string, unknown>): RolloutSearch {
+  return keptValues({
+    state: wordOf(ROLLOUT_WORDS, given.state),
+    all: booleanOf(given.all),
+    configuration: wholeTextOf(given.configuration, 60),
+    after_id: given.after_id === undefined ? undefined : matchOf(/^[1-9][0-9]{0,14}$/, given.after_id),
+  });
+}

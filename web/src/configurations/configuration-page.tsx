@@ -1,0 +1,78 @@
+import { Link, useParams, useSearch } from '@tanstack/react-router';
+import { Refusal } from '../shared/api-call.ts';
+import { Failure } from '../shared/ui/failure.tsx';
+import { DroppedNotice } from '../shared/ui/notice.tsx';
+import { shownText } from '../shared/ui/shown-text.ts';
+import { Editor } from './editor.tsx';
+import { History } from './history.tsx';
+import { useStored } from './reads.ts';
+import { CONFIGURATION_TABS, type ConfigurationSearch, type ConfigurationTab } from './search.ts';
+import { Usage } from './usage.tsx';
+
+/** One configuration: what it wants, what it was, and who uses it. */
+export function ConfigurationPage() {
+  const { name } = useParams({ from: '/configurations/$name' });
+  const { dropped, ...search } = useSearch({ from: '/configurations/$name' });
+  return <OneConfiguration key={name} name={name} search={search} dropped={dropped} />;
+}
+
+interface OneConfigurationProps {
+  name: string;
+  search: ConfigurationSearch;
+  dropped: string[] | undefined;
+}
+
+const TAB_NAMES: Record<ConfigurationTab, string> = { layers: 'Layers', history: 'History', usage: 'Usage' };
+
+function OneConfiguration({ name, search, dropped }: OneConfigurationProps) {
+  const read = useStored(name);
+  const isGone = read.error instanceof Refusal && read.error.status === 404;
+  const stored = read.data ?? null;
+  // What was deleted has a history all the same.
+  const tab = search.tab ?? (isGone && stored === null ? 'history' : 'layers');
+  return (
+    <main aria-busy={read.isPending || undefined}>
+      <title>{`Configuration ${shownText(name)} - Muster`}</title>
+      <h1>Configuration {shownText(name)}</h1>
+      <DroppedNotice names={dropped} />
+      {isGone && (
+        <p role="status">
+          There is no configuration {shownText(name)}: it was deleted, or there was none. Its history says by whom.{' '}
+          <Link to="/configurations">All configurations</Link>
+        </p>
+      )}
+      {read.isError && !isGone && <Failure error={read.error} retry={() => void read.refetch()} />}
+      {!read.isPending && (
+        <>
+          <div role="tablist" aria-label="Configuration">
+            {CONFIGURATION_TABS.map((word) => (
+              <Link
+                key={word}
+                role="tab"
+                id={`tab-${word}`}
+                aria-selected={word === tab}
+                aria-controls={`panel-${word}`}
+                to="/configurations/$name"
+                params={{ name }}
+                search={{ tab: word }}
+              >
+                {TAB_NAMES[word]}
+              </Link>
+            ))}
+          </div>
+          {/* An edit stays while other tabs are looked at. */}
+          <div role="tabpanel" id="panel-layers" aria-labelledby="tab-layers" hidden={tab !== 'layers'}>
+            {stored !== null && <Editor stored={stored} isGone={isGone} />}
+            {stored === null && isGone && <p>There are no layers.</p>}
+          </div>
+          <div role="tabpanel" id="panel-history" aria-labelledby="tab-history" hidden={tab !== 'history'}>
+            {tab === 'history' && <History name={name} search={search} stored={isGone ? null : stored} />}
+          </div>
+          <div role="tabpanel" id="panel-usage" aria-labelledby="tab-usage" hidden={tab !== 'usage'}>
+            {tab === 'usage' && <Usage name={name} />}
+          </div>
+        </>
+      )}
+    </main>
+  );
+}

@@ -1,0 +1,24 @@
+/** What the URL of the page of drift says. A value that it does not know is dropped, and named. */
+import { type Dropped, keptValues, wholeTextOf, wordOf } from '../shared/search-values.ts';
+
+/** Worst first. */
+export const DRIFT_WORDS = ['unreachable', 'failed', 'drifted', 'in_sync'] as const;
+
+export interface DriftSearch extends Dropped {
+  status?: (typeof DRIFT_WORDS)[number] | undefined;
+  config_name?: string | undefined;
+  /** Where the page begins: the id before it. */
+  after_id?: string | undefined;
+  /** The component that is looked at. */
+  component?: string | undefined;
+}
+
+/** Returns what the URL says. */
+export function readDriftSearch(given: Record<string, unknown>): DriftSearch {
+  return keptValues({
+    status: wordOf(DRIFT_WORDS, given.status),
+    config_name: wholeTextOf(given.config_name, 60),
+    after_id: wholeTextOf(given.after_id, 1_000),
+    component: wholeTextOf(given.component, 1_000),
+  });
+}
