@@ -16,7 +16,7 @@ const OTHERS = ['description', 'additional_inventory', 'tenant_name', 'muster'];
 
 /**
  * Returns what two versions of a configuration differ in; where there was none, it had no layers.
- * Throws `configuration_not_found`, `version_not_found`.
+ * Throws `configuration_not_found`, `configuration_version_not_found`.
  */
 export function diffVersions(db: Db, name: string, { from, to }: ConfigurationDiffQuery): Promise<ConfigurationDiff> {
   return inOneState(db, async (trx) => {
@@ -49,5 +49,5 @@ async function findVersions(trx: Db, name: string, ids: readonly string[]): Prom
   }
   if (isFirst) throw configurationNotFound(name);
   const [missing] = open;
-  throw musterError('version_not_found', `Configuration ${name} has no version ${missing} that is kept`);
+  throw musterError('configuration_version_not_found', `Configuration ${name} has no version ${missing} that is kept`);
 }

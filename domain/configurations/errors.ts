@@ -5,7 +5,7 @@ export const CONFIGURATION_ERRORS = {
   configuration_not_found: kind(404, 'Configuration not found', 3, {
     advice: '`./muster configuration list` shows the configurations',
   }),
-  version_not_found: kind(404, 'Version not found', 3, {
+  configuration_version_not_found: kind(404, 'Configuration version not found', 3, {
     advice: '`GET /api/v1/configurations/NAME/history` shows the versions that are kept',
   }),
   configuration_in_use: kind(400, 'Configuration is in use.', 5, {
