@@ -6,7 +6,7 @@ import { recordAuthority } from '../../store/trust/trust.ts';
 import { answerSignIn } from '../access/answers.ts';
 import { answerComponents } from '../components/answers.ts';
 import { answerDeployments } from '../deployments/answers.ts';
-import { answerStops } from '../fleet/answers.ts';
+import { answerStops, answerVersions } from '../fleet/answers.ts';
 import { PUBLIC_KEY, smallTar } from '../images/fixtures.ts';
 import { answerOperators } from '../operator/hands/answers.ts';
 import { answerModel, answerPlans } from '../propagation/routes/answers.ts';
@@ -460,6 +460,7 @@ test('the model of propagation', () => answerModel(expectAnswer, api.deps.db));
 test('sign-in, who asks, and the fleet', () => answerSignIn(expectAnswer, api.tokens));
 test('streams of topics', () => answerStreams(expectAnswer, api));
 test('many sessions, and everything at once', () => answerStops(expectAnswer));
+test('versions and use of a configuration', () => answerVersions(expectAnswer));
 test('operators', () => answerOperators(expectAnswer, api.deps.db, api.now.value));
 test('member clusters and what goes to them', () => answerDeployments(expectAnswer, api.deps.db));
 

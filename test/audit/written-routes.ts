@@ -349,6 +349,12 @@ export const WRITTEN_ROUTES: Record<string, WrittenRoute> = {
     records: [],
     nothing: 'the request and its records are taken back',
   },
+  'POST /api/v1/configurations/resolve': {
+    path: '/api/v1/configurations/resolve',
+    body: { layers: [] },
+    records: [],
+    nothing: 'it asks remotes, and stores nothing',
+  },
   'POST /api/v1/batches/tick': {
     path: '/api/v1/batches/tick',
     records: [],

@@ -21,3 +21,23 @@ export async function answerStops(expectAnswer: Expect): Promise<void> {
   await expectAnswer(200, 'GET', '/api/v1/stop');
   await expectAnswer(200, 'POST', '/api/v1/go', { reason: 'over' });
 }
+
+/** Sends the requests about the versions and the use of one configuration. */
+export async function answerVersions(expectAnswer: Expect): Promise<void> {
+  const layer = { clone_url: 'https://git.example.test/one.git', playbook: 'versions.yml', commit: 'a'.repeat(40) };
+  const muster = { rollout: { canary: 1 } };
+  await expectAnswer(200, 'PUT', '/v3/configurations/versions', { description: 'old', layers: [layer], muster });
+  await expectAnswer(200, 'PUT', '/v3/configurations/versions', { layers: [] });
+  const path = '/api/v1/configurations/versions';
+  const { body } = await expectAnswer(200, 'GET', `${path}/history?limit=1`);
+  await expectAnswer(200, 'GET', `${path}/history?limit=1&after_id=${body.next.after_id}`);
+  await expectAnswer(200, 'GET', `${path}/diff?from=current&to=${body.versions[0].id}`);
+  await expectAnswer(404, 'GET', `${path}/diff?from=1-1`);
+  await expectAnswer(400, 'GET', `${path}/diff`);
+  await expectAnswer(404, 'GET', '/api/v1/configurations/never/history');
+  await expectAnswer(200, 'GET', `${path}/usage`);
+  await expectAnswer(200, 'POST', '/api/v1/configurations/resolve', { layers: [layer, { ...layer, source: 'none' }] });
+  await expectAnswer(400, 'POST', '/api/v1/configurations/resolve', {});
+  await expectAnswer(204, 'DELETE', '/v3/configurations/versions');
+  await expectAnswer(200, 'GET', `${path}/history`);
+}

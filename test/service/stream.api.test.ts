@@ -113,6 +113,24 @@ describe('a stream', () => {
     expect(topicsOf(reader)).toEqual(['sessions', 'sessions']);
   });
 
+  test.each(['configurations', 'rollouts'])('tells of %s', async (topic) => {
+    const reader = await read(`topics=${topic},${topic}:x`);
+    expect(reader.frames[0]?.data).toMatchObject({ topics: [topic], left_out: [`${topic}:x`] });
+    await reader.until(() => changes(reader).length === 1);
+  });
+
+  test('tells of configurations when one is written, also without a change, and when it is deleted', async () => {
+    const { operator } = api.tokens;
+    const path = `/v3/configurations/topic-${++made}`;
+    const reader = await read('topics=configurations');
+    await reader.until(() => changes(reader).length === 1);
+    for (const [index, method] of ['PUT', 'PUT', 'DELETE'].entries()) {
+      const body = method === 'PUT' ? { layers: [] } : undefined;
+      expect((await api.as(operator, method, path, body)).status).toBeLessThan(300);
+      await reader.until(() => changes(reader).length === index + 2);
+    }
+  }, 30_000);
+
   test('gets other topics', async () => {
     const [one, other] = [await makeSession(), await makeSession()];
     const reader = await read(`topics=session:${one}`);
