@@ -6,7 +6,6 @@ import { LAYERS_MOST, LayerSchema } from './schema.ts';
 export const ResolveBodySchema = z
   .strictObject({ layers: atMost(z.array(LayerSchema), LAYERS_MOST) })
   .meta({ id: 'ResolveBody' });
-export type ResolveBody = z.infer<typeof ResolveBodySchema>;
 
 const ResolvedLayerSchema = z
   .strictObject({

@@ -50,6 +50,7 @@ describe('URLs', () => {
       { state: 'stopped', configuration: 5, all: true },
       { state: 'stopped', configuration: '5', all: true },
     ],
+    [readConfigurationSearch, { after_id: 'earliest' }, { dropped: ['after_id'] }],
     [readRolloutSearch, { state: 'running', after_id: 'x' }, { dropped: ['state', 'after_id'] }],
     [
       readDriftSearch,

@@ -9,6 +9,7 @@ import {
   tracedTest,
   type WatchedPage,
 } from '../support/browser.ts';
+import { eventually } from '../support/eventually.ts';
 import type { TestRepository } from '../support/git/git-repository.ts';
 import { describeNeeding } from '../support/requirement.ts';
 import { type MusterStack, stackMissing, startMusterStack } from '../support/stack/muster-stack.ts';
@@ -183,7 +184,8 @@ describeNeeding(browserMissing() ?? stackMissing(), 'configurations in the web U
       await put('followed', { description: 'one' });
       const page = await opened('followed');
       await put('followed', { description: 'two' });
-      await page.waitForFunction(`document.querySelector('form [id$="-description"]').value === 'two'`);
+      const description = page.getByRole('textbox', { name: 'Description' });
+      await eventually('the page has the new text', async () => (await description.inputValue()) === 'two', 10_000);
       expect(await page.getByRole('region', { name: 'Both versions' }).count()).toBe(0);
     }, 60_000);
 
@@ -279,7 +281,8 @@ describeNeeding(browserMissing() ?? stackMissing(), 'configurations in the web U
       await page.getByText('There is no configuration deleted').waitFor();
       const table = page.getByRole('table', { name: 'History' });
       const rows = table.getByRole('row');
-      await rows.filter({ hasText: 'deleted' }).getByRole('button', { name: 'Restore' }).isDisabled();
+      const ofDelete = rows.filter({ hasText: 'There was no configuration then' });
+      expect(await ofDelete.getByRole('button', { name: 'Restore' }).isDisabled()).toBe(true);
       await rows.filter({ hasText: 'made' }).getByRole('button', { name: 'Restore' }).click();
       const dialog = page.getByRole('dialog', { name: 'Restore' });
       await dialog.getByText(/1 would be made: deleted/).waitFor();

@@ -139,25 +139,29 @@ function Row({ name, version, older, isCurrent, stored, search }: RowProps) {
         {layers !== null && `, ${layers.length} ${layers.length === 1 ? 'layer' : 'layers'}`}
       </td>
       <td>{reason === null ? '' : shownText(reason)}</td>
-      <td className="buttons">
-        {older !== null && (
-          <Link to="/configurations/$name" params={{ name }} search={{ ...place, from: older, to: id }}>
-            What changed
-          </Link>
-        )}
-        {!isCurrent && stored !== null && (
-          <Link to="/configurations/$name" params={{ name }} search={{ ...place, from: id, to: 'current' }}>
-            Compare with current
-          </Link>
-        )}
-        <SaveAction
-          action="Restore"
-          name={name}
-          body={restoredBody({ ...version, layers: layers ?? [] })}
-          replaced={stored}
-          refusal={actingRefusal(me, state) ?? restoreRefusal(version, isCurrent)}
-          note={<p>Each layer is pinned to the commit that it had in this version; its branch is not followed then.</p>}
-        />
+      <td>
+        <div className="buttons">
+          {older !== null && (
+            <Link to="/configurations/$name" params={{ name }} search={{ ...place, from: older, to: id }}>
+              What changed
+            </Link>
+          )}
+          {!isCurrent && stored !== null && (
+            <Link to="/configurations/$name" params={{ name }} search={{ ...place, from: id, to: 'current' }}>
+              Compare with current
+            </Link>
+          )}
+          <SaveAction
+            action="Restore"
+            name={name}
+            body={restoredBody({ ...version, layers: layers ?? [] })}
+            replaced={stored}
+            refusal={actingRefusal(me, state) ?? restoreRefusal(version, isCurrent)}
+            note={
+              <p>Each layer is pinned to the commit that it had in this version; its branch is not followed then.</p>
+            }
+          />
+        </div>
       </td>
     </tr>
   );

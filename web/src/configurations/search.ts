@@ -26,6 +26,9 @@ export interface ConfigurationSearch extends Dropped {
 
 const VERSION = /^([0-9]{1,13}-[0-9]{1,18}|current|earliest)$/;
 
+/** The change that a page of the history begins behind. */
+const CHANGE = /^[0-9]{1,13}-[0-9]{1,18}$/;
+
 /** Returns what the URL of the list says. */
 export function readConfigurationListSearch(given: Record<string, unknown>): ConfigurationListSearch {
   return keptValues({
@@ -42,6 +45,6 @@ export function readConfigurationSearch(given: Record<string, unknown>): Configu
     tab: wordOf(CONFIGURATION_TABS, given.tab),
     from: version(given.from),
     to: version(given.to),
-    after_id: version(given.after_id),
+    after_id: given.after_id === undefined ? undefined : matchOf(CHANGE, given.after_id),
   });
 }
