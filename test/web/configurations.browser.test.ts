@@ -133,8 +133,8 @@ describeNeeding(browserMissing() ?? stackMissing(), 'configurations in the web U
     await field(page, 'Layer 1', 'Playbook').fill('site.yml');
     await field(page, 'Layer 1', 'Commit').fill(first);
     const dialog = await dialogOf(page, 'Save');
-    await dialog.getByRole('button', { name: 'Confirm' }).click();
-    await dialog.getByRole('alert').getByText('There is a configuration taken already').waitFor();
+    await dialog.getByText('There is a configuration taken already').waitFor();
+    expect(await dialog.getByRole('button', { name: 'Confirm' }).isDisabled()).toBe(true);
     expect((await stored('taken')).description).toBe('of somebody');
   }, 60_000);
 

@@ -33,6 +33,7 @@ export function SaveAction({ action, name, body, replaced, refusal, note, done }
       name={action}
       refusal={refusal}
       request={{ method: 'PUT', path: `/v3${path}`, body }}
+      check={({ verb, changed }) => (replaced === null && changed > 0 && verb !== 'be made' ? taken(name) : null)}
       effect={() => (
         <>
           <Commits layers={body.layers} />
@@ -70,5 +71,8 @@ async function refuseTaken(name: string): Promise<void> {
     if (error instanceof Refusal && error.status === 404) return;
     throw error;
   }
-  throw new Error(`There is a configuration ${name} already: choose another name, or change that one on its page`);
+  throw new Error(taken(name));
 }
+
+const taken = (name: string) =>
+  `There is a configuration ${name} already: choose another name, or change that one on its page`;
