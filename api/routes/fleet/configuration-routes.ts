@@ -43,7 +43,11 @@ export async function configurationRoutes(app: ApiServer, { db }: Pick<ApiShared
         querystring: ConfigurationDiffQuerySchema,
         response: { 200: ConfigurationDiffSchema },
       },
-      config: { access: 'reader', class: 'list', refuses: ['configuration_not_found', 'configuration_version_not_found'] },
+      config: {
+        access: 'reader',
+        class: 'list',
+        refuses: ['configuration_not_found', 'configuration_version_not_found'],
+      },
     },
     ({ params: { configuration }, query }) => diffVersions(db, configuration, query),
   );
