@@ -92,6 +92,9 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the web UI of a stack with 
         'Fleet',
         'Components',
         'Sessions',
+        'Configurations',
+        'Rollouts',
+        'Drift',
         'Audit',
       ]);
       expect(await accessibilityFaults(page)).toEqual([]);
@@ -170,6 +173,16 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the web UI of a stack with 
     await page.getByRole('link', { name: 'n1', exact: true }).click();
     await page.getByRole('button', { name: 'Explain' }).click();
     await page.getByRole('region', { name: 'Why' }).getByRole('listitem').first().waitFor();
+    await page.getByRole('link', { name: 'Configurations' }).click();
+    await page.getByRole('rowheader', { name: 'site' }).getByRole('link').click();
+    await page.getByText('Your role reader may read this, not change it.').waitFor();
+    expect(await page.getByRole('textbox', { name: 'Playbook' }).first().isDisabled()).toBe(true);
+    await page.getByRole('tab', { name: 'History' }).click();
+    await page.getByRole('table', { name: 'History' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Restore' }).first().isDisabled()).toBe(true);
+    await page.getByRole('link', { name: 'Drift' }).click();
+    await page.getByText('Your role reader may not do this').first().waitFor();
+    expect(await page.getByRole('button', { name: 'Check now' }).isDisabled()).toBe(true);
     await page.getByRole('link', { name: 'Audit' }).click();
     await page.getByText('Your role reader may not read this: it needs operator').waitFor();
     expect(refused).toEqual([]);
