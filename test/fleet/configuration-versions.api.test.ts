@@ -185,7 +185,7 @@ describe('the usage', () => {
     await put(A);
     const state = [{ clone_url: URL, playbook: 'site.yml', commit: A, status: 'applied', session_name: 's' }];
     await send('PUT', '/v3/components', [
-      { id: 'x1', desired_config: 'web', state },
+      { id: 'x1', desired_config: 'web', enabled: true, state },
       { id: 'x2', desired_config: 'web', enabled: false },
       { id: 'x3', desired_config: 'other' },
     ]);
