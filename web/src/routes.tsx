@@ -45,25 +45,25 @@ const pages = [
   createRoute({
     getParentRoute: () => root,
     path: '/configurations',
-    validateSearch: readConfigurationListSearch,
+    validateSearch: onlyKnown(readConfigurationListSearch),
     component: lazyRouteComponent(() => import('./configurations/configuration-list.tsx'), 'ConfigurationListPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/configurations/$name',
-    validateSearch: readConfigurationSearch,
+    validateSearch: onlyKnown(readConfigurationSearch),
     component: lazyRouteComponent(() => import('./configurations/configuration-page.tsx'), 'ConfigurationPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/rollouts',
-    validateSearch: readRolloutSearch,
+    validateSearch: onlyKnown(readRolloutSearch),
     component: lazyRouteComponent(() => import('./batches/rollout-page.tsx'), 'RolloutPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/drift',
-    validateSearch: readDriftSearch,
+    validateSearch: onlyKnown(readDriftSearch),
     component: lazyRouteComponent(() => import('./schedules/drift-page.tsx'), 'DriftPage'),
   }),
   createRoute({
