@@ -456,7 +456,6 @@ test('runs', async () => {
 });
 
 test('the model of propagation', () => answerModel(expectAnswer, api.deps.db));
-
 test('sign-in, who asks, and the fleet', () => answerSignIn(expectAnswer, api.tokens));
 test('streams of topics', () => answerStreams(expectAnswer, api));
 test('many sessions, and everything at once', () => answerStops(expectAnswer));

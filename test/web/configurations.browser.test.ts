@@ -330,7 +330,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'configurations in the web U
     const broken = { status: 503, contentType: 'application/problem+json', body: '{"title":"Away","code":"away"}' };
     await page.route('**/partly/history*', (route) => route.fulfill(broken));
     await page.getByRole('tab', { name: 'History' }).click();
-    await page.getByRole('alert').getByText('Away').waitFor({ timeout: 20_000 });
+    await page.getByRole('alert').getByText('Away').first().waitFor({ timeout: 20_000 });
     await page.getByRole('tab', { name: 'Layers' }).click();
     expect(await field(page, 'Layer 1', 'Playbook').inputValue()).toBe('site.yml');
     await page.unroute('**/partly/history*');

@@ -1,4 +1,5 @@
 import { Link, useParams, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
 import { Refusal } from '../shared/api-call.ts';
 import { Failure } from '../shared/ui/failure.tsx';
 import { DroppedNotice } from '../shared/ui/notice.tsx';
@@ -28,8 +29,10 @@ function OneConfiguration({ name, search, dropped }: OneConfigurationProps) {
   const read = useStored(name);
   const isGone = read.error instanceof Refusal && read.error.status === 404;
   const stored = read.data ?? null;
-  // What was deleted has a history all the same.
-  const tab = search.tab ?? (isGone && stored === null ? 'history' : 'layers');
+  const [first, setFirst] = useState<ConfigurationTab>();
+  // What was deleted has a history all the same. It stays open when the configuration is restored: the result stands there.
+  if (first === undefined && !read.isPending) setFirst(isGone && stored === null ? 'history' : 'layers');
+  const tab = search.tab ?? first ?? 'layers';
   return (
     <main aria-busy={read.isPending || undefined}>
       <title>{`Configuration ${shownText(name)} - Muster`}</title>
