@@ -27,12 +27,17 @@ const TAB_NAMES: Record<ConfigurationTab, string> = { layers: 'Layers', history:
 
 function OneConfiguration({ name, search, dropped }: OneConfigurationProps) {
   const read = useStored(name);
-  const isGone = read.error instanceof Refusal && read.error.status === 404;
   const stored = read.data ?? null;
-  const [first, setFirst] = useState<ConfigurationTab>();
-  // What was deleted has a history all the same. It stays open when the configuration is restored: the result stands there.
-  if (first === undefined && !read.isPending) setFirst(isGone && stored === null ? 'history' : 'layers');
-  const tab = search.tab ?? first ?? 'layers';
+  // What the last answer said. A read that has brought no record is pending whenever it begins anew; an open dialog stays meanwhile.
+  const [answered, setAnswered] = useState<{ isGone: boolean; firstTab: ConfigurationTab }>();
+  if (!read.isPending) {
+    const isGone = read.error instanceof Refusal && read.error.status === 404;
+    // What was deleted has a history all the same, which stays open when the configuration is restored: the result stands there.
+    const firstTab = answered?.firstTab ?? (isGone && stored === null ? 'history' : 'layers');
+    if (answered?.isGone !== isGone) setAnswered({ isGone, firstTab });
+  }
+  const isGone = answered?.isGone ?? false;
+  const tab = search.tab ?? answered?.firstTab ?? 'layers';
   return (
     <main aria-busy={read.isPending || undefined}>
       <title>{`Configuration ${shownText(name)} - Muster`}</title>
@@ -45,7 +50,7 @@ function OneConfiguration({ name, search, dropped }: OneConfigurationProps) {
         </p>
       )}
       {read.isError && !isGone && <Failure error={read.error} retry={() => void read.refetch()} />}
-      {!read.isPending && (
+      {answered !== undefined && (
         <>
           <div role="tablist" aria-label="Configuration">
             {CONFIGURATION_TABS.map((word) => (
