@@ -5,7 +5,7 @@ import { CliFailure, EXIT } from './failure.ts';
 
 /** Requests that change nothing although they are no GET: questions whose answers need a body. A reader may send them. */
 const QUESTIONS = [
-  /^\/api\/v1\/(dry-run|hostlists|components\/selections|configurations\/resolve)$/,
+  /^\/api\/v1\/(dry-run|hostlists|components\/selections)$/,
   /^\/api\/v1\/propagation\/((changes\/|plans\/[^/]+\/)?simulate|resources\/validate)$/,
   /^\/api\/v1\/stream\/[^/]+\/topics$/,
 ];
