@@ -1,9 +1,14 @@
 import { sql } from 'kysely';
 import type { Db } from '../connection/database.ts';
 
-/** Returns a text that differs whenever a configuration was made, changed or deleted. */
+/**
+ * Returns a text that differs whenever a configuration was made, changed or deleted. The last deletion of anything is a part of it: what is
+ * made and deleted between two looks leaves the numbers of the table as they were, and a page may have read it meanwhile.
+ */
 export async function readConfigurationsRevision(db: Db): Promise<string> {
   const { rows } = await sql<{ revision: string }>`
-    select concat_ws(' ', count(*), max(revision), sum(revision)) as revision from configurations`.execute(db);
+    select concat_ws(' ', count(*), max(revision), sum(revision),
+      (select id from audit where action = 'delete' order by at desc, id desc limit 1)) as revision
+    from configurations`.execute(db);
   return rows[0]?.revision ?? '';
 }
