@@ -36,7 +36,7 @@ export const cli = {
     }),
     MUSTER_NO_INPUT: z.string().min(1).optional().meta({
       description: 'With any text the command line asks nothing. Only the command line reads it.',
-      change: 'Set it where nobody can answer although there is a terminal.',
+      change: 'Set it where a terminal is there and a question would wait for ever.',
     }),
     MUSTER_IMPORT_TOKEN: z.string().min(1).optional().meta({
       description: 'Token of the CFS that `muster import` reads. Only the command line reads it.',

@@ -1,7 +1,7 @@
 """Keeps an imported Ansible and starts runs with it: `python warm.py PROGRAM`, a warm process of one worker.
 
-It talks with the worker by its standard input and output alone, a line of JSON each way; it listens nowhere, so nobody
-else can ask it for anything, and it ends with the worker. It never sees a run: for each it forks a launcher, which does
+It talks with the worker by its standard input and output alone, a line of JSON each way; it listens nowhere, so no
+other process can ask it for anything, and it ends with the worker. It never sees a run: for each it forks a launcher, which does
 what launch.py does, and in that the process that would execute ansible-playbook goes on with the imported Ansible.
 
     > {"ready": true}             once, or {"ready": false, "why": TEXT} before it ends

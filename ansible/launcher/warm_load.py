@@ -101,7 +101,7 @@ def load(script: str, search: list[str]) -> Loaded:
 
 @contextmanager
 def _noting(loaded: Loaded, constants: types.ModuleType) -> Iterator[None]:
-    """Notes which settings and variables are read, whoever reads them and however."""
+    """Notes which settings and variables are read, by whatever code and in whatever way."""
     manager = type(constants.config)
     read = manager.get_config_value_and_origin
 
@@ -182,7 +182,7 @@ def _forget_traces(constants: types.ModuleType) -> None:
         raise NotWarm('its import defines settings of plugins')
     from ansible.utils.display import Display
 
-    # Ansible says each warning once a process, and this one is heard by nobody.
+    # Ansible says each warning once a process, and the output of this process is not kept.
     if any(getattr(Display(), name, None) for name in ('_warns', '_deprecations', '_errors')):
         raise NotWarm('its import warns')
 

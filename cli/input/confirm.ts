@@ -4,8 +4,8 @@ import { CliFailure, EXIT, interrupted } from '../failure.ts';
 import { manyLines } from '../terminal/neutralise.ts';
 
 /**
- * Asks a person whether to go on, and throws unless the answer is yes. Where stdin is no terminal, or nothing is to be asked, nobody can
- * answer: a script has said what it wants, and goes on.
+ * Asks a person whether to go on, and throws unless the answer is yes. Where stdin is no terminal, or nothing is to be asked, no question
+ * is put: a script has said what it wants, and goes on.
  */
 export async function confirm(context: CliContext, question: string): Promise<void> {
   if (!context.stdin.isTTY || context.noInput) return;

@@ -20,7 +20,7 @@ const LISTS: Readonly<Record<string, { path: string; records: string; name: stri
   rollout: { path: '/api/v1/rollouts', records: 'rollouts', name: 'configuration' },
 };
 
-/** Names of the records of a noun. Whatever goes wrong means none: a completion has nobody to tell. */
+/** Names of the records of a noun. A failure gives no names: a completion has no place for a message. */
 export async function knownNames(context: CliContext, api: ApiClient, kind: string): Promise<string[]> {
   try {
     if (kind === 'context') return Object.keys((await context.contexts?.read())?.contexts ?? {});

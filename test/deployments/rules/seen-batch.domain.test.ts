@@ -84,6 +84,6 @@ test('writes nothing of what waits when it is closed', async () => {
   });
   await batch.add('a', 'first');
   batch.close();
-  await new Promise((resolve) => setTimeout(resolve, 150));
+  await batch.flush();
   expect(writes).toBe(0);
 });
