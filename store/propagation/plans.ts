@@ -66,6 +66,44 @@ export async function commandPlan(
     .execute();
 }
 
+/** Pauses every plan that is running, as a command of this moment. Returns their ids. */
+export async function pauseRunning(trx: Db, at: Date, actor: string | null): Promise<string[]> {
+  return commandAll(trx, 'running', null, { command: 'pause', state: 'paused', starts: false }, at, actor);
+}
+
+/** Lets the plans go on whose last command is a pause of one of these moments. Returns their ids. */
+export async function unpausePausedAt(
+  trx: Db,
+  moments: readonly Date[],
+  now: Date,
+  actor: string | null,
+): Promise<string[]> {
+  return commandAll(trx, 'paused', moments, { command: 'unpause', state: 'running', starts: false }, now, actor);
+}
+
+/** Plans are locked in the order of their ids; `pausedAt`: only those whose last command is a pause of one of these moments. */
+async function commandAll(
+  trx: Db,
+  state: PlanState,
+  pausedAt: readonly Date[] | null,
+  commanded: Commanded,
+  now: Date,
+  actor: string | null,
+): Promise<string[]> {
+  const meant = await trx
+    .selectFrom('propagation_plans')
+    .select('id')
+    .where('state', '=', state)
+    .$if(pausedAt !== null, (query) =>
+      query.where('command', '=', 'pause').where('commanded_at', 'in', [...(pausedAt ?? [])]),
+    )
+    .orderBy('id')
+    .forUpdate()
+    .execute();
+  for (const { id } of meant) await commandPlan(trx, id, commanded, now, actor);
+  return meant.map(({ id }) => id);
+}
+
 /** Removes a plan with its nodes, items and attempts. */
 export async function deletePlan(trx: Db, id: string): Promise<void> {
   await trx.deleteFrom('propagation_plans').where('id', '=', id).execute();

@@ -1,3 +1,4 @@
+import { pausePlans, unpausePlans } from '../../../control/propagation/stop-plans.ts';
 import { listActionsOn } from '../../../store/propagation/action-entries.ts';
 import { findRepositoryOfSource } from '../../../store/propagation/repository-syncs.ts';
 import type { ApiLane } from '../../shared/api-shared.ts';
@@ -35,6 +36,10 @@ export const propagation: ApiLane = (shared) => {
     sourceUser: async (trx, source) => {
       const repository = await findRepositoryOfSource(trx, source);
       return repository === null ? null : `the repository of definitions ${repository}`;
+    },
+    stop: {
+      pause: (by, stop) => pausePlans(deps, by, stop),
+      go: (by, moments) => unpausePlans(deps, by, moments),
     },
     tags: {
       changes: 'What differs from what was committed of resources, and what was committed.',

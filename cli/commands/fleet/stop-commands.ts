@@ -15,6 +15,7 @@ interface StopOptions extends WriteOptions {
 const NOUNS: Readonly<Record<string, string>> = {
   batcher: 'batcher',
   operators: 'operator',
+  plans: 'plan',
   reconciles: 'reconcile',
   rollouts: 'rollout',
   schedules: 'schedule',
@@ -26,7 +27,7 @@ const NOUNS: Readonly<Record<string, string>> = {
 export function stopCommand(program: Command, context: CliContext): void {
   withDryRun(withServer(program.command('stop')))
     .description(
-      'stop everything: pause batcher, rollouts, schedules, deployments and operators, and cancel all sessions and reconciles',
+      'stop everything: pause batcher, rollouts, schedules, plans, deployments and operators, and cancel all sessions and reconciles',
     )
     .option('--all', 'everything; nothing less can be stopped so')
     .option('-y, --yes', 'ask nothing; without a terminal it is needed')

@@ -12,6 +12,7 @@ import {
   unpausePlan,
 } from '../../../control/propagation/command-plan.ts';
 import { releaseAttempt } from '../../../control/propagation/release-leases.ts';
+import { pausePlans, unpausePlans } from '../../../control/propagation/stop-plans.ts';
 import { sweepPlans } from '../../../control/propagation/wake-plans.ts';
 import { openPlans, type PlanBench } from './plan-bench.ts';
 
@@ -142,6 +143,42 @@ describe('pause', () => {
     await plans.advance(id);
     await stopPlan(plans.deps, id);
     expect((await plans.finish(id)).state).toBe('stopped');
+  });
+});
+
+describe('stop everything', () => {
+  const by = { actor: 'ann' };
+
+  test('pauses the plans that are running, and go takes back just that', async () => {
+    const { id, attempt } = await begun();
+    await plans.create('x');
+    const byHand = (await plans.process({ tags: ['name=x'] })).id;
+    await plans.start(byHand);
+    await pausePlan(plans.deps, byHand);
+    plans.told.length = 0;
+    plans.pass(1_000);
+    const at = plans.deps.clock();
+    expect(await pausePlans(plans.deps, by, { at })).toEqual({ plans: 1 });
+    expect(await pausePlans(plans.deps, by, { at: new Date(at.getTime() + 1) })).toEqual({ plans: 0 });
+    expect(plans.told).toEqual([`plan/${id} pokePlan`]);
+    await plans.end(attempt);
+    expect(await plans.advance(id)).toMatchObject({ isOver: false, attempts: [] });
+    expect(await plans.statuses(id)).toMatchObject({ 'a.run': 'success', 'b.run': 'pending' });
+
+    expect(await unpausePlans(plans.deps, by, [new Date(at.getTime() - 1)])).toEqual({ plans: 0 });
+    expect(await unpausePlans(plans.deps, by, [at])).toEqual({ plans: 1 });
+    expect((await plans.finish(id)).state).toBe('succeeded');
+    expect(await unpausePlan(plans.deps, byHand)).toMatchObject({ state: 'running' });
+  });
+
+  test('leaves to its user what has had another command since', async () => {
+    const { id } = await begun();
+    const at = plans.deps.clock();
+    await pausePlans(plans.deps, by, { at });
+    plans.pass(1_000);
+    await unpausePlan(plans.deps, id);
+    await pausePlan(plans.deps, id);
+    expect(await unpausePlans(plans.deps, by, [at])).toEqual({ plans: 0 });
   });
 });
 
