@@ -1,4 +1,4 @@
-/** Versions of a stored configuration, as clients name them: `ETag` of an answer, `If-Match` of a write. */
+/** Versions of a stored configuration, as clients name them: `ETag` of an answer, `If-Match` and `If-None-Match` of a write. */
 import { musterError } from '../errors.ts';
 import { someOf } from '../some-of.ts';
 
@@ -17,18 +17,31 @@ export function tagOf({ revision, updatedAt }: Pick<Version, 'revision' | 'updat
   return `"${revision}-${updatedAt.getTime().toString(36)}"`;
 }
 
-/** What a write demands of the version that it changes: any, one of these tags, or nothing. */
-export type Precondition = { tags: readonly string[] } | { exists: true } | null;
+/** What a write demands of the version that it changes: any, one of these tags, that there is none, or nothing. */
+export type Precondition = { tags: readonly string[] } | { exists: boolean } | null;
 
 /** An entity tag, weak or strong. */
 const ENTITY_TAG = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
 
-/** Reads `If-Match`. Returns null where it is absent. Throws `bad_request` for what is neither `*` nor a list of entity tags. */
-export function readPrecondition(header: string | undefined): Precondition {
-  if (header === undefined) return null;
-  if (header.trim() === '*') return { exists: true };
+export interface PreconditionHeaders {
+  ifMatch?: string | undefined;
+  ifNoneMatch?: string | undefined;
+}
+
+/**
+ * Reads `If-Match` and `If-None-Match`. Returns null where both are absent. Throws `bad_request` for both at once, for an `If-Match`
+ * that is neither `*` nor a list of entity tags, and for an `If-None-Match` that is not `*`.
+ */
+export function readPrecondition({ ifMatch, ifNoneMatch }: PreconditionHeaders): Precondition {
+  if (ifNoneMatch !== undefined) {
+    if (ifMatch !== undefined) throw musterError('bad_request', 'Give If-Match or If-None-Match, not both');
+    if (ifNoneMatch.trim() === '*') return { exists: false };
+    throw musterError('bad_request', `The header If-None-Match of a write must be *, not ${ifNoneMatch}`);
+  }
+  if (ifMatch === undefined) return null;
+  if (ifMatch.trim() === '*') return { exists: true };
   // No tag of ours has a comma in it.
-  const tags = header.split(',').map((tag) => tag.trim());
+  const tags = ifMatch.split(',').map((tag) => tag.trim());
   const odd = tags.find((tag) => !ENTITY_TAG.test(tag));
   if (odd !== undefined) {
     throw musterError(
@@ -45,15 +58,21 @@ export function readPrecondition(header: string | undefined): Precondition {
  */
 export function requireVersion(name: string, stored: Version | undefined, precondition: Precondition): void {
   if (precondition === null) return;
+  if ('exists' in precondition && !precondition.exists) {
+    if (stored === undefined) return;
+    throw musterError('changed_since', `There is a configuration ${name} already${writtenText(stored)}; you demand that there is none`);
+  }
   const wanted = 'tags' in precondition ? `your version is ${someOf(precondition.tags)}` : 'you demand that it exists';
   if (stored === undefined) {
     throw musterError('changed_since', `There is no configuration ${name} any more; ${wanted}`);
   }
   if ('exists' in precondition || precondition.tags.includes(tagOf(stored))) return;
-  const { actor, updatedAt } = stored;
-  const who = actor === null ? '' : ` by ${actor}`;
   throw musterError(
     'changed_since',
-    `Configuration ${name} has changed since: ${wanted}, the stored one is ${tagOf(stored)}, written${who} at ${updatedAt.toISOString()}`,
+    `Configuration ${name} has changed since: ${wanted}, the stored one is ${tagOf(stored)}${writtenText(stored)}`,
   );
+}
+
+function writtenText({ actor, updatedAt }: Version): string {
+  return `, written${actor === null ? '' : ` by ${actor}`} at ${updatedAt.toISOString()}`;
 }

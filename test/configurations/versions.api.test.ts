@@ -81,6 +81,18 @@ describe('a write that demands a version', () => {
     expect((await read()).status).toBe(404);
   });
 
+  test('of ten at the same moment that demand that there is none one goes through', async () => {
+    const absent = { 'if-none-match': '*' };
+    const answers = await Promise.all(Array.from({ length: 10 }, () => put(A, absent)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 9 }, () => 412)]);
+    const late = await put(B, absent);
+    expect([late.status, late.body.code]).toEqual([412, 'changed_since']);
+    expect(late.body.detail).toContain('already');
+    expect((await put(B, { 'if-none-match': String(late.headers.etag) })).status).toBe(400);
+    expect((await put(B, { ...absent, ...ifMatch('*') })).status).toBe(400);
+    expect(await commitNow()).toBe(A);
+  });
+
   test('in a form that is none is 400', async () => {
     await put(A);
     for (const method of ['PUT', 'PATCH', 'DELETE']) {

@@ -20,17 +20,42 @@ describe('If-Match', () => {
     ['"a", W/"b" ,"c"', { tags: ['"a"', 'W/"b"', '"c"'] }],
     ['""', { tags: ['""'] }],
   ])('%s', (header, precondition) => {
-    expect(readPrecondition(header)).toEqual(precondition);
+    expect(readPrecondition({ ifMatch: header })).toEqual(precondition);
   });
 
   test.each(['', '7', 'a"', '"a" "b"', '"a",', 'w/"a"', '*, "a"'])('%s is refused', (header) => {
-    expect(() => readPrecondition(header)).toThrow(expect.objectContaining({ code: 'bad_request' }));
+    expect(() => readPrecondition({ ifMatch: header })).toThrow(expect.objectContaining({ code: 'bad_request' }));
+  });
+});
+
+describe('If-None-Match', () => {
+  test('* demands that there is none', () => {
+    const absent = readPrecondition({ ifNoneMatch: ' * ' });
+    expect(absent).toEqual({ exists: false });
+    expect(() => requireVersion('web', undefined, absent)).not.toThrow();
+    expect(() => requireVersion('web', stored, absent)).toThrow(
+      expect.objectContaining({
+        code: 'changed_since',
+        detail:
+          'There is a configuration web already, written by token/ops at 2026-11-21T10:00:00.000Z; you demand that there is none',
+      }),
+    );
+  });
+
+  test.each([
+    { ifNoneMatch: '' },
+    { ifNoneMatch: tag },
+    { ifNoneMatch: '*, "a"' },
+    { ifNoneMatch: '*', ifMatch: '*' },
+    { ifNoneMatch: '*', ifMatch: tag },
+  ])('%j is refused', (headers) => {
+    expect(() => readPrecondition(headers)).toThrow(expect.objectContaining({ code: 'bad_request' }));
   });
 });
 
 describe('a version', () => {
   const check = (header: string | undefined, version: typeof stored | undefined = stored) =>
-    requireVersion('web', version, readPrecondition(header));
+    requireVersion('web', version, readPrecondition({ ifMatch: header }));
   test.each([undefined, '*', tag, `"other", ${tag}`])('%s is met', (header) => {
     expect(() => check(header)).not.toThrow();
   });
@@ -49,7 +74,7 @@ describe('a version', () => {
   });
 
   test.each(['*', tag])('that is gone does not meet %s', (header) => {
-    expect(() => requireVersion('web', undefined, readPrecondition(header))).toThrow(
+    expect(() => requireVersion('web', undefined, readPrecondition({ ifMatch: header }))).toThrow(
       expect.objectContaining({ code: 'changed_since' }),
     );
     expect(() => requireVersion('web', undefined, null)).not.toThrow();

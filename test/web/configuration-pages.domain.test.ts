@@ -236,7 +236,9 @@ describe('commands', () => {
     expect(putCommand('http://h/v3/configurations/web', { layers: [] }, '"7-x$&"', '')).toContain(
       `curl -X PUT -H 'If-Match: "7-x$&"' -H "Authorization: Bearer $MUSTER_TOKEN"`,
     );
-    expect(putCommand('http://h/v3/configurations/web', { layers: [] }, null, '')).not.toContain('If-Match');
+    expect(putCommand('http://h/v3/configurations/web', { layers: [] }, null, '')).toContain(
+      "curl -X PUT -H 'If-None-Match: *' -H",
+    );
   });
 
   test.each([

@@ -73,7 +73,8 @@ export const CONFIGURATIONS_V3: ConfigurationWire = {
     list: z.object({ configurations: z.array(ConfigurationSchema), next: NextSchema }),
   },
   record: (configuration) => configuration,
-  preconditionOf: ({ headers }) => readPrecondition(headers['if-match']),
+  preconditionOf: ({ headers }) =>
+    readPrecondition({ ifMatch: headers['if-match'], ifNoneMatch: headers['if-none-match'] }),
   readerOf: tenantOf,
   readerHeaders: TenantHeadersSchema,
   readClass:

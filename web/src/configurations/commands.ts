@@ -8,10 +8,8 @@ export function applyCommand(name: string, body: ConfigurationBody, reason: stri
   return `printf %s ${shellWord(JSON.stringify({ name, ...body }))} | ./muster configuration apply -f -${why}`;
 }
 
-/** Returns the request that writes it, on the version that the page has read. */
+/** Returns the request that writes it, on the version that the page has read; null: where there is none. */
 export function putCommand(url: string, body: ConfigurationBody, tag: string | null, reason: string): string {
-  const command = curlCommand('PUT', url, body, reason);
-  return tag === null
-    ? command
-    : command.replace('curl -X PUT', () => `curl -X PUT -H ${shellWord(`If-Match: ${tag}`)}`);
+  const demand = tag === null ? 'If-None-Match: *' : `If-Match: ${tag}`;
+  return curlCommand('PUT', url, body, reason).replace('curl -X PUT', () => `curl -X PUT -H ${shellWord(demand)}`);
 }

@@ -32,11 +32,11 @@ export function useStored(name: string) {
   return read;
 }
 
-/** Returns what writes a configuration, over the version of `tag` alone; null: over none in particular. */
+/** Returns what writes a configuration, over the version of `tag` alone; null: where there is none. */
 export function useWrite(name: string) {
   const client = useQueryClient();
   return async (body: ConfigurationBody, tag: string | null, request: ActionRequest): Promise<Stored> => {
-    const headers = { ...writeHeaders(request), ...(tag === null ? {} : { 'if-match': tag }) };
+    const headers = { ...writeHeaders(request), ...(tag === null ? { 'if-none-match': '*' } : { 'if-match': tag }) };
     let written: string | null = null;
     const onTag = (found: string | null) => {
       written = strongTag(found);

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { ConfigurationBody } from '../../../domain/configurations/schema.ts';
-import { apiBase, callApi, Refusal, recordPath } from '../shared/api-call.ts';
+import { apiBase, recordPath } from '../shared/api-call.ts';
 import { Action } from '../shared/ui/action.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
 import { applyCommand, putCommand } from './commands.ts';
@@ -44,7 +44,6 @@ export function SaveAction({ action, name, body, replaced, refusal, note, done }
         </>
       )}
       send={async (request) => {
-        if (replaced === null) await refuseTaken(name);
         const written = await write(body, tag, request);
         done?.(written);
         return (
@@ -61,17 +60,6 @@ export function SaveAction({ action, name, body, replaced, refusal, note, done }
       curl={(reason) => putCommand(`${apiBase('/v3')}${path}`, body, tag, reason)}
     />
   );
-}
-
-/** A new configuration is not written over another one of its name. */
-async function refuseTaken(name: string): Promise<void> {
-  try {
-    await callApi(recordPath('configurations', name), { surface: '/v3' });
-  } catch (error) {
-    if (error instanceof Refusal && error.status === 404) return;
-    throw error;
-  }
-  throw new Error(taken(name));
 }
 
 const taken = (name: string) =>
