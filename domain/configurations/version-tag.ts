@@ -60,7 +60,10 @@ export function requireVersion(name: string, stored: Version | undefined, precon
   if (precondition === null) return;
   if ('exists' in precondition && !precondition.exists) {
     if (stored === undefined) return;
-    throw musterError('changed_since', `There is a configuration ${name} already${writtenText(stored)}; you demand that there is none`);
+    throw musterError(
+      'changed_since',
+      `There is a configuration ${name} already${writtenText(stored)}; you demand that there is none`,
+    );
   }
   const wanted = 'tags' in precondition ? `your version is ${someOf(precondition.tags)}` : 'you demand that it exists';
   if (stored === undefined) {

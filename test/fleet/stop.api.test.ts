@@ -59,7 +59,16 @@ describe('stop', () => {
       actor: 'token/ops',
       reason: 'the cooling fails',
       complete: true,
-      counts: { batcher: 1, rollouts: 0, schedules: 2, sessions: 2, deployments: 0, operators: 0, plans: 0, reconciles: 0 },
+      counts: {
+        batcher: 1,
+        rollouts: 0,
+        schedules: 2,
+        sessions: 2,
+        deployments: 0,
+        operators: 0,
+        plans: 0,
+        reconciles: 0,
+      },
     });
     const { counts: _, ...state } = answer;
     expect(await send('GET', '/api/v1/stop')).toEqual(state);
