@@ -205,9 +205,45 @@ export function restricted({ ids, enabled, tags, changedSince, textInId }: Compo
 
 function pageQuery(db: Db, selection: ComponentSelection, afterId: string, limit: number) {
   let query = db.selectFrom('components').select(COLUMNS).where('id', '>', afterId).orderBy('id').limit(limit);
-  if (selection.desiredConfig !== undefined) query = query.where('desired_config', '=', selection.desiredConfig);
-  for (const condition of restricted(selection)) query = query.where(condition);
+  const conditions = conditionsOf(selection);
+  if ((selection.tags ?? []).length > 0) {
+    query = query.where('id', '=', sql<string>`any(array(${pageOfTagged(conditions, afterId, limit)}))`);
+  }
+  for (const condition of conditions) query = query.where(condition);
   return query;
+}
+
+function conditionsOf(selection: ComponentSelection): RawBuilder<boolean>[] {
+  const { desiredConfig } = selection;
+  const desired = desiredConfig === undefined ? [] : [sql<boolean>`components.desired_config = ${desiredConfig}`];
+  return [...desired, ...restricted(selection)];
+}
+
+/** Components with a tag that are all read off the index of tags, for each page. */
+const FEW_TAGGED = 10_000;
+
+/**
+ * Ids of a page of components with tags. How many have a tag is only guessed by the planner, and a wrong guess would read the whole fleet. So
+ * it is counted up to a bound: few are read off the index of tags and sorted, of many the ids are walked along until the page is full. Of the
+ * two halves of the union only one runs.
+ */
+function pageOfTagged(
+  conditions: readonly RawBuilder<boolean>[],
+  afterId: string,
+  limit: number,
+): RawBuilder<{ id: string }> {
+  const all = sql.join(conditions, sql` and `);
+  return sql`
+    with few as materialized (select components.id from components where ${all} limit ${FEW_TAGGED + 1}),
+    amount as materialized (select count(*) > ${FEW_TAGGED} as is_large from few)
+    select id from (
+      (select few.id from few where not (select is_large from amount) and few.id > ${afterId} order by few.id limit ${limit})
+      union all
+      (select components.id from components
+      where (select is_large from amount) and components.id > ${afterId} and ${all}
+      order by components.id limit ${limit})
+    ) as found
+    order by id limit ${limit}`;
 }
 
 export function toComponent(row: ComponentRow): Component {
