@@ -34,11 +34,13 @@ export async function growFleet(client: KeepAliveClient, from: number, to: numbe
   }
 }
 
-/** The bodies that make components of a rack pending, and that put them back as they were. */
-export function changedRack(rack: number): { pending: object[]; back: object[] } {
-  const entries = Array.from({ length: RACK }, (_, index) => entry(rack * RACK + index)).filter(
-    ({ enabled }) => enabled,
-  );
+/** The bodies that make so many components from `first` on pending, and that put them back as they were. */
+export function changedSome(first: number, count: number): { pending: object[]; back: object[] } {
+  const entries: ReturnType<typeof entry>[] = [];
+  for (let index = first; entries.length < count; index += 1) {
+    const component = entry(index);
+    if (component.enabled) entries.push(component);
+  }
   return {
     pending: entries.map(({ id }) => ({ id, state: [] })),
     back: entries.map(({ id, state }) => ({ id, state })),
