@@ -8,6 +8,10 @@ what launch.py does, and in that the process that would execute ansible-playbook
     < {"run": DIRECTORY}          starts the run
     > {"started": true}           its launcher has detached; or {"started": false, "why": TEXT}
 
+Of a run of a session: `"inventory"`, the folder that the session's runs have in common, and `"last": true` where no run of it follows. Then
+a process of that session alone may start the run, see session_keepers.py, while others are started; so an order with a `"number"`
+is answered with that number.
+
 It ends after ten minutes without a run, and when a file of what it has imported is not on the disk as it was.
 """
 
@@ -29,16 +33,23 @@ import signal
 import tempfile
 import types
 from collections.abc import Mapping
+from functools import partial
+from typing import Any
 
 from child import InPlace
+from inventory_ahead import NAME, InventoryAhead, Unread, file_ahead
 from launch import main as launch
 from process_title import set_title
+from session_keepers import SessionKeepers
 from warm_configure import Cold, configure, give_up
 from warm_load import Loaded, NotWarm, load
+
+from muster_run.journal import timestamp
 
 IDLE_S = 600
 _NO_SETTINGS = os.path.join(_HERE, 'no-settings.cfg')
 _LAUNCHER = os.path.join(_HERE, 'launch.py')
+_PLUGINS = os.path.join(_ANSIBLE, 'plugins')
 _LINE_MAX = 64 * 1024
 _FOUND_BY_PYTHON = ('SIGPIPE', 'SIGXFSZ')
 """Signals that Python ignores from its start on."""
@@ -47,8 +58,9 @@ _FOUND_BY_PYTHON = ('SIGPIPE', 'SIGXFSZ')
 class Warm:
     """What a launcher that was forked here does otherwise than one that was executed."""
 
-    def __init__(self, loaded: Loaded) -> None:
+    def __init__(self, loaded: Loaded, ahead: InventoryAhead | Unread | None = None) -> None:
         self._loaded = loaded
+        self._ahead = ahead
 
     def name_launcher(self, run: str) -> None:
         """Shows a launcher as what it is."""
@@ -59,17 +71,20 @@ class Warm:
         try:
             if not argv or argv[0] != self._loaded.script:
                 return
-            configure(self._loaded, env, argv, os.path.join(_ANSIBLE, 'plugins'))
+            configure(self._loaded, env, argv, _PLUGINS)
             set_title([sys.executable, *argv], env, os.path.basename(argv[0]))
         except Cold as cold:
-            _tell(run, str(cold))
+            _tell(run, f'Ansible was started cold: {cold}')
             give_up()
             return
         except (Exception, SystemExit) as error:  # an Ansible that is not as it is known here; nothing has begun yet
-            _tell(run, f'it could not be prepared ({type(error).__name__})')
+            _tell(run, f'Ansible was started cold: it could not be prepared ({type(error).__name__})')
             give_up()
             return
         _be_like_new(inherited)
+        if self._ahead is not None:
+            self._ahead.tell = partial(_tell, run)
+            sys.modules[NAME] = self._ahead
         raise InPlace(self._loaded)
 
 
@@ -89,10 +104,8 @@ def _be_like_new(inherited: list[int]) -> None:
             del sys.modules[name]
 
 
-def _tell(run: str, why: str) -> None:
-    from muster_run.journal import timestamp
-
-    event = {'time': timestamp(), 'type': 'cold_start', 'message': f'Ansible was started cold: {why}'}
+def _tell(run: str, message: str) -> None:
+    event = {'time': timestamp(), 'type': 'cold_start', 'message': message}
     try:
         fd = os.open(os.path.join(run, 'events.jsonl'), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         with open(fd, 'ab') as file:
@@ -107,24 +120,47 @@ def _say(channel: int, **fields: object) -> None:
 
 def _serve(loaded: Loaded, asked: int, channel: int) -> None:
     """Starts runs until the worker is gone, ten minutes have passed or what was loaded has changed."""
-    warm = Warm(loaded)
-    poll = select.poll()
-    poll.register(asked, select.POLLIN)
+
+    def start(run: str, ahead: InventoryAhead | Unread | None, channels: tuple[int, ...]) -> int:
+        return _start(Warm(loaded, ahead), run, channels)
+
+    def answer(order: dict[str, Any], status: int | None) -> None:
+        why = {} if status == 0 else {'why': 'its process has ended' if status is None else f'its launcher ended with {status}'}
+        number = {'number': order['number']} if 'number' in order else {}
+        _say(channel, started=status == 0, **number, **why)
+
+    keepers = SessionKeepers(_PLUGINS, start, answer, (asked, channel))
     waiting = b''
-    while poll.poll(IDLE_S * 1000):
+    while ready := _ready((asked, *keepers.channels)):
+        for fd in ready:
+            if fd in keepers.channels:
+                keepers.hear(fd)
+        if asked not in ready:
+            continue
         piece = os.read(asked, _LINE_MAX)
         if not piece:
             return
         *lines, waiting = (waiting + piece).split(b'\n')
         for line in lines:
+            order = json.loads(line)
             if (changed := loaded.changed()) is not None:
-                _say(channel, started=False, why=f'{changed} has changed')
+                number = {'number': order['number']} if 'number' in order else {}
+                _say(channel, started=False, why=f'{changed} has changed', **number)
                 return
-            status = _start(warm, json.loads(line)['run'], (asked, channel))
-            _say(channel, started=status == 0, **({} if status == 0 else {'why': f'its launcher ended with {status}'}))
+            path = file_ahead(order['inventory']) if 'inventory' in order else None
+            if path is None or not keepers.take(order, path):
+                answer(order, start(order['run'], None, (asked, channel)))
 
 
-def _start(warm: Warm, run: str, channels: tuple[int, int]) -> int:
+def _ready(fds: tuple[int, ...]) -> list[int]:
+    """Those that can be read; none after ten minutes."""
+    poll = select.poll()
+    for fd in fds:
+        poll.register(fd, select.POLLIN)
+    return [fd for fd, _ in poll.poll(IDLE_S * 1000)]
+
+
+def _start(warm: Warm, run: str, channels: tuple[int, ...]) -> int:
     """Forks the launcher of a run; the exit status of the process that has detached it."""
     pid = os.fork()
     if pid:

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from spare_vars import spare_vars
 from warm_load import Loaded
 
 _KEYWORDS = {
@@ -77,6 +78,7 @@ def configure(loaded: Loaded, env: Mapping[str, str], argv: Sequence[str], own: 
     if found is not None:
         raise Cold(f'it brings plugins of its own: {found}')
     _guard_plugins(loaded, loader.PluginLoader)
+    spare_vars()
     _be_another_process()
 
 

@@ -14,6 +14,7 @@ from git_server import GitServer
 from pod import Pod
 from pod_server import Muster
 from runs import Run, Workbench, processes_of, require_tmpfs
+from warm_place import Place
 
 
 @pytest.fixture
@@ -82,3 +83,13 @@ def repositories(tmp_path: Path) -> Iterator[GitServer]:
     server = GitServer(tmp_path / 'repositories')
     yield server
     server.close()
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    """A repository for runs by a warm process."""
+    made = Place(tmp_path)
+    yield made
+    if made.process is not None:
+        made.process.process.kill()
+        made.process.close()

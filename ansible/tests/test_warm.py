@@ -9,87 +9,15 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
-from runs import ANSIBLE, PLAYBOOK, Run, playbook_env, wait_until
+from runs import ANSIBLE, PLAYBOOK, Run, wait_until
+from warm_place import Place, colds, left_by
 from warm_process import WarmProcess
 
 HELLO = '- hosts: all\n  gather_facts: false\n  tasks:\n    - debug: msg="hello {{ 1 + 1 }}"\n'
 SECRET = 'sesame-' + 'opens'
-
-
-class Place:
-    """A repository, and runs of it by the one and the other way."""
-
-    def __init__(self, directory: Path) -> None:
-        self.directory = directory
-        self.home = directory / 'home'
-        self.home.mkdir()
-        self.repository = directory / 'repository'
-        self.repository.mkdir()
-        self.env = {**playbook_env(self.home), 'ANSIBLE_NOCOLOR': '1', 'ANSIBLE_HOME': str(self.home / 'ansible')}
-        self.process: WarmProcess | None = None
-        (self.repository / 'hosts').write_text('h1\nh2\n[all:vars]\nansible_connection=local\n')
-
-    @property
-    def warm(self) -> WarmProcess:
-        if self.process is None:
-            self.process = WarmProcess(self.env)
-            assert self.process.first == {'ready': True}
-        return self.process
-
-    def write(self, name: str, text: str) -> None:
-        path = self.repository / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-
-    def run(
-        self,
-        name: str,
-        warm: bool,
-        words: Sequence[str] = (),
-        env: Mapping[str, str] | None = None,
-        masks: Sequence[str] = (),
-    ) -> Run:
-        run = Run(self.directory / name)
-        # More hosts at once answer in any order.
-        argv = [str(PLAYBOOK), '-i', 'hosts', '--forks', '1', 'site.yml', *words]
-        run.specify(argv, {**self.env, **(env or {})}, str(self.repository), masks)
-        if warm:
-            return self.warm.finish(run)
-        subprocess.run([sys.executable, '-S', str(ANSIBLE / 'launcher' / 'launch.py'), str(run.directory)], check=True)
-        return run.finish()
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
-    made = Place(tmp_path)
-    yield made
-    if made.process is not None:
-        made.process.process.kill()
-        made.process.close()
-
-
-def colds(run: Run) -> list[str]:
-    if not (run.directory / 'events.jsonl').exists():
-        return []
-    return [event['message'] for event in run.events('cold_start')]
-
-
-def left_by(run: Run) -> dict[str, Any]:
-    """All that a run left, without times and numbers of processes."""
-    found: dict[str, Any] = {'exit': {key: run.exit[key] for key in ('code', 'signal')}}
-    found['files'] = sorted(path.name for path in run.directory.iterdir())
-    for name in ('output.log', 'events.jsonl', 'results.json', 'launcher.log'):
-        text = run.read(name) if (run.directory / name).exists() else None
-        if text is not None:
-            text = re.sub(r'"(time|duration)":\s*("[^"]*"|[\d.]+)', r'"\1":0', text.replace(run.directory.name, 'RUN'))
-            text = re.sub(r'ansible-(tmp|local)-[\w.-]+', 'TMP', text)
-        found[name] = text
-    return found
 
 
 PLAYS = {

@@ -40,25 +40,28 @@ class WarmProcess:
         """Its next answer; empty when it ends without."""
         return json.loads(self.process.stdout.readline() or b'{}')
 
-    def start(self, run: Path) -> dict[str, Any]:
-        """Asks it for a run."""
-        self.process.stdin.write(json.dumps({'run': str(run)}).encode() + b'\n')
+    def order(self, run: Path, **more: Any) -> None:
+        """Asks it for a run and does not wait."""
+        self.process.stdin.write(json.dumps({'run': str(run), **more}).encode() + b'\n')
         self.process.stdin.flush()
+
+    def start(self, run: Path, **more: Any) -> dict[str, Any]:
+        """Asks it for a run."""
+        self.order(run, **more)
         return self.answer()
 
-    def finish(self, run: Run) -> Run:
+    def finish(self, run: Run, **more: Any) -> Run:
         """Executes a run to its end."""
-        assert self.start(run.directory) == {'started': True}
+        assert self.start(run.directory, **more) == {'started': True}
         run.finish()
         wait_until(lambda: not Path(f'/proc/{run.launcher_pid}').exists(), 'the end of the launcher')
         return run
 
-    def memory(self) -> bytes:
-        """All that the process has written in its memory."""
+    def memory(self, pid: int | None = None) -> bytes:
+        """All that the process, or another one, has written in its memory."""
+        pid = pid or self.process.pid
         found = []
-        with open(f'/proc/{self.process.pid}/maps', encoding='utf-8') as maps, open(
-            f'/proc/{self.process.pid}/mem', 'rb', buffering=0
-        ) as memory:
+        with open(f'/proc/{pid}/maps', encoding='utf-8') as maps, open(f'/proc/{pid}/mem', 'rb', buffering=0) as memory:
             for line in maps:
                 span, access, *_ = line.split()
                 if access.startswith('rw'):

@@ -20,6 +20,8 @@ export interface RunSpec {
   logMaxBytes: number;
   /** Who writes its events; default: `journal`. */
   trace?: RunTrace;
+  /** The folder of the inventory that all runs of its owner have in common; `last`: no run of the owner is known to follow. */
+  inventory?: { folder: string; last: boolean };
 }
 
 /** Where the shipping of a run stands: lines and bytes of events.jsonl, bytes of output.log. */

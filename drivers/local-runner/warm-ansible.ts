@@ -24,13 +24,15 @@ export interface WarmProcess {
 
 export interface WarmAnsible {
   /** Starts the run if a process is there for it and says so; false: it is to be started cold. Never throws. */
-  start(directory: string, spec: Pick<RunSpec, 'argv' | 'env' | 'trace'>): Promise<boolean>;
+  start(directory: string, spec: Pick<RunSpec, 'argv' | 'env' | 'trace' | 'inventory'>): Promise<boolean>;
   processes(): WarmProcess[];
   close(): void;
 }
 
 /** How long (ms) a process may take to detach a launcher. */
 const ANSWER_MS = 3_000;
+/** The same where it may read the inventory of a whole fleet before. */
+const READ_MS = 60_000;
 /** How long (ms) an Ansible is not tried again that cannot be kept, and one whose process went before it was ready. */
 const REFUSED_MS = 600_000;
 const GONE_MS = 30_000;
@@ -61,7 +63,7 @@ export function createWarmAnsible(options: {
     changed();
   };
   return {
-    start: async (directory, { argv, env, trace = 'journal' }) => {
+    start: async (directory, { argv, env, trace = 'journal', inventory }) => {
       const [script] = argv;
       if (script === undefined || trace !== 'journal') return false;
       const interpreter = await interpreterOf(script);
@@ -73,7 +75,7 @@ export function createWarmAnsible(options: {
         begin(key, [interpreter, script], startup);
         return false;
       }
-      return found.ask(directory);
+      return found.ask(directory, inventory);
     },
     processes,
     close: () => {
@@ -102,7 +104,9 @@ async function interpreterOf(script: string): Promise<string | null> {
 class Held {
   readonly #child: ChildProcess;
   readonly #tell: () => void;
-  readonly #waiting: ((started: boolean) => void)[] = [];
+  /** Orders without an answer, by number: with inventories of sessions they are answered in any order. */
+  readonly #waiting = new Map<number, (started: boolean) => void>();
+  #orders = 0;
   #restUntil = Number.POSITIVE_INFINITY;
   isGone = false;
   state: WarmState = 'loading';
@@ -134,20 +138,26 @@ class Held {
   }
 
   /** Starts a run; false when that did not come to be, or is not known: a run begins once, however often it is started. */
-  async ask(directory: string): Promise<boolean> {
+  async ask(directory: string, inventory: RunSpec['inventory']): Promise<boolean> {
     if (this.state !== 'ready' || this.isGone) return false;
     this.used = performance.now();
+    this.#orders += 1;
+    const number = this.#orders;
+    const ofSession = inventory === undefined ? {} : { inventory: inventory.folder, last: inventory.last };
     const started = await new Promise<boolean>((resolve) => {
-      const timer = setTimeout(() => {
-        // It hangs, so no run is given to it any more.
-        this.end();
-        resolve(false);
-      }, ANSWER_MS);
-      this.#waiting.push((answer) => {
+      const timer = setTimeout(
+        () => {
+          // It hangs, so no run is given to it any more.
+          this.end();
+          resolve(false);
+        },
+        inventory === undefined ? ANSWER_MS : READ_MS,
+      );
+      this.#waiting.set(number, (answer) => {
         clearTimeout(timer);
         resolve(answer);
       });
-      this.#child.stdin?.write(`${JSON.stringify({ run: directory })}\n`);
+      this.#child.stdin?.write(`${JSON.stringify({ run: directory, number, ...ofSession })}\n`);
     });
     if (started) this.runs += 1;
     return started;
@@ -161,9 +171,15 @@ class Held {
   #take(line: string): void {
     const answer = parse(line);
     if (answer === null) this.end();
-    else if (answer.started !== undefined) this.#waiting.shift()?.(answer.started);
+    else if (answer.started !== undefined) this.#answer(answer.number, answer.started);
     else if (answer.ready === true) this.#become('ready', null);
     else this.#become('refused', answer.why ?? 'it does not say why');
+  }
+
+  #answer(number: number | undefined, started: boolean): void {
+    if (number === undefined) return;
+    this.#waiting.get(number)?.(started);
+    this.#waiting.delete(number);
   }
 
   #become(state: WarmState, why: string | null): void {
@@ -180,12 +196,13 @@ class Held {
       this.why = 'it ended before it was ready';
       this.#restUntil = performance.now() + GONE_MS;
     }
-    for (const answer of this.#waiting.splice(0)) answer(false);
+    for (const answer of this.#waiting.values()) answer(false);
+    this.#waiting.clear();
     this.#tell();
   }
 }
 
-function parse(line: string): { ready?: boolean; started?: boolean; why?: string } | null {
+function parse(line: string): { ready?: boolean; started?: boolean; number?: number; why?: string } | null {
   try {
     const answer: unknown = JSON.parse(line);
     return typeof answer === 'object' && answer !== null ? answer : null;

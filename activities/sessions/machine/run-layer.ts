@@ -127,6 +127,7 @@ async function makeSpec(
       ...(target.definition === 'image' ? await imageMasks(deps, sessionId) : []),
     ],
     logMaxBytes: deps.logMaxBytes,
+    inventory: { folder: paths.hosts, last: debug || layer === snapshot.layers.at(-1)?.index },
   };
 }
 

@@ -17,6 +17,7 @@ import gc
 import json
 import os
 import re
+import sys
 
 from ansible import constants
 from ansible.errors import AnsibleParserError
@@ -45,6 +46,8 @@ _NO_INVENTORY = re.compile(
 """Names of files that come with a repository; an executable one may be a dynamic inventory."""
 _UNSAFE = '__ansible_unsafe'
 _PARTS = {'children', 'hosts'}
+_AHEAD = 'muster_inventory_ahead'
+"""Module by which a warm process hands on what it has read of this file."""
 _IS_PLAIN = type(wrap_var('')) is str
 """Whether a text that is not to be templated is a text like any other, as it is since ansible-core 2.19."""
 
@@ -71,27 +74,34 @@ class InventoryModule(BaseFileInventoryPlugin):
         if _is_no_inventory(path):
             self._leave_out(os.path.dirname(path))
             return
-        collects = gc.isenabled()
-        # All of it stays, and is much: to look through it for garbage again and again takes longer than to make it.
-        gc.disable()
-        try:
-            with open(path, encoding='utf-8') as file:
-                tree = json.load(file)
-            source = {'inventory_file': path, 'inventory_dir': basedir(path)}
-            for name, content in tree.items():
-                _fill(inventory, inventory.add_group(name), content, source)
-        except (OSError, ValueError, AttributeError, TypeError, KeyError) as error:
-            raise AnsibleParserError(f'{path} is not as Muster writes it: {error!r}') from error
-        finally:
-            gc.freeze()
-            if collects:
-                gc.enable()
+        ahead = sys.modules.pop(_AHEAD, None)
+        if ahead is None or not ahead.fill(inventory, path, self.display.verbosity):
+            read(inventory, path)
 
     def _leave_out(self, folder):
         names = sorted(name for name in os.listdir(folder) if _is_no_inventory(os.path.join(folder, name)))
         shown = ', '.join(names[:10]) + (f' and {len(names) - 10} more' if len(names) > 10 else '')
         # The same words for each of them, and Ansible says a warning once.
         self.display.warning(f'No inventory by their names, left out of it: {shown} (in {folder})')
+
+
+def read(inventory, path):
+    """Adds what the file names to the inventory. Raises AnsibleParserError."""
+    collects = gc.isenabled()
+    # All of it stays, and is much: to look through it for garbage again and again takes longer than to make it.
+    gc.disable()
+    try:
+        with open(path, encoding='utf-8') as file:
+            tree = json.load(file)
+        source = {'inventory_file': path, 'inventory_dir': basedir(path)}
+        for name, content in tree.items():
+            _fill(inventory, inventory.add_group(name), content, source)
+    except (OSError, ValueError, AttributeError, TypeError, KeyError) as error:
+        raise AnsibleParserError(f'{path} is not as Muster writes it: {error!r}') from error
+    finally:
+        gc.freeze()
+        if collects:
+            gc.enable()
 
 
 def _is_no_inventory(path):

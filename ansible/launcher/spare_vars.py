@@ -1,0 +1,47 @@
+"""Spares Ansible to look for variables of each host of an inventory where there can be none.
+
+After an inventory is read, Ansible asks its plugins for variables of each group and host beside it, which for a large fleet takes as long as
+half of the reading. Where only Ansible's own plugin is there, and the folders that it looks into are not, its answer is known.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+_FOLDERS = {'HOST': 'host_vars', 'GROUP': 'group_vars'}
+_OWN = 'ansible.plugins.vars.host_group_vars'
+
+
+def spare_vars() -> None:
+    """In the process of a run. A release of ansible-core without this function goes on as before."""
+    from ansible.inventory import manager
+    from ansible.plugins.loader import vars_loader
+
+    name = 'get_vars_from_inventory_sources'
+    read = getattr(manager, name, None)
+    if read is None:
+        return
+    nothing: set[tuple[Any, ...]] = set()
+
+    def read_unless_known(loader: Any, sources: Sequence[Any], entities: Sequence[Any], stage: str) -> Any:
+        key = (entities[0].base_type, stage, *sources)
+        if key in nothing:
+            return {}
+        found = read(loader, sources, entities, stage)
+        if found == {} and _can_find_nothing(vars_loader, sources, entities[0].base_type.name):
+            nothing.add(key)
+        return found
+
+    setattr(manager, name, read_unless_known)
+
+
+def _can_find_nothing(vars_loader: Any, sources: Sequence[Any], kind: str) -> bool:
+    names = getattr(vars_loader, '_plugin_instance_cache', None)
+    if not names or kind not in _FOLDERS:
+        return False
+    if any(type(vars_loader.get(name)).__module__ != _OWN for name in names):
+        return False
+    folders = [path if os.path.isdir(path) else os.path.dirname(path) for path in sources if path is not None]
+    return not any(os.path.lexists(os.path.join(os.path.realpath(folder), _FOLDERS[kind])) for folder in folders)
