@@ -27,6 +27,7 @@ export async function openCluster(env: Environment): Promise<ClusterJobs | null>
     ingestUrl,
     apiUrl: env.MUSTER_RUNNER_API_URL ?? null,
     sidecarWait: env.MUSTER_RUNNER_SIDECAR_WAIT,
+    warm: env.MUSTER_ANSIBLE_WARM === 'on',
     workspace: { size: env.MUSTER_RUNNER_WORKSPACE_SIZE, medium: env.MUSTER_RUNNER_WORKSPACE_MEDIUM },
   });
 }

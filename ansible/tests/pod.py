@@ -7,13 +7,14 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 from pod_server import Muster
 from runs import ANSIBLE, PATIENCE, playbook_env
+from warm_process import is_test_of_warm
 
 POD = ANSIBLE / 'pod'
 RUN, SECOND_RUN = (f'run-{uuid4()}' for _ in range(2))
@@ -36,6 +37,7 @@ class Pod:
             'MUSTER_INGEST_URL': muster.url,
             'MUSTER_SESSION_ID': '0b8c9f0e-8f3c-4a51-9d0e-6f6b7c8d9e0f',
             'GIT_RETRY_DELAY': '0.2',
+            'MUSTER_ANSIBLE_WARM': 'on' if is_test_of_warm() else 'off',
         }
         self.processes: list[subprocess.Popen[str]] = []
         for folder in ('inventory/ssh', 'muster/session', 'muster/credentials', 'muster/work', 'dev/shm'):
@@ -94,15 +96,19 @@ class Pod:
     def playbook(self, text: str, name: str = 'site.yml', layer: int = 0) -> None:
         self.write(f'inventory/layer{layer}/{name}', text)
 
-    def order(self, run_id: str = RUN, layer: int = 0, **more: Any) -> None:
-        """Orders a run of the layer's playbook."""
+    def order(self, run_id: str = RUN, layer: int = 0, env: Mapping[str, str] | None = None, **more: Any) -> None:
+        """Orders a run of the layer's playbook. `env`: variables of it besides."""
+        variables = env or {}
         env = playbook_env(self.path('muster/work/home'))
+        # Muster sends nothing that an interpreter reads at its start.
+        del env['PYTHONDONTWRITEBYTECODE']
         env.update(
             ANSIBLE_INVENTORY=str(self.path('inventory/hosts')),
             ANSIBLE_HOME=str(self.path('muster/work/ansible-home')),
             ANSIBLE_LOCAL_TEMP=str(self.path('muster/work/tmp')),
             ANSIBLE_REMOTE_TMP=str(self.path('muster/work/tmp/remote')),
             ANSIBLE_SSH_CONTROL_PATH_DIR=str(self.path('muster/work/cp')),
+            **variables,
         )
         run = {
             'id': run_id,

@@ -130,6 +130,7 @@ function ourEnvironment(spec: JobSpec, settings: RunnerSettings, container: Cont
     MUSTER_SESSION_ID: spec.sessionId,
     MUSTER_TOKEN_FILE: '/muster/session/token',
     ...(settings.sidecarWait ? { MUSTER_RUNNER_SIDECAR_WAIT: '1' } : {}),
+    ...(settings.warm === false && container === 'ansible' ? { MUSTER_ANSIBLE_WARM: 'off' } : {}),
     ...(isRestricted(spec.profile) ? { HOME: container === 'ansible' ? HOME : '/tmp' } : {}),
   });
 }

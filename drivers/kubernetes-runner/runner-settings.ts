@@ -31,6 +31,8 @@ export interface RunnerSettings {
   apiUrl: string | null;
   /** Whether containers wait for a service mesh's proxy. */
   sidecarWait: boolean;
+  /** Whether a pod keeps a process that has imported Ansible, for its layers; default: it does. */
+  warm?: boolean | undefined;
   /** Room of `/inventory`, and where it is: the node's disk (''), or its memory. */
   workspace: { size: string; medium: '' | 'Memory' };
 }

@@ -9,7 +9,7 @@ from .failure import StepFailure
 from .files import read_file
 from .follow_run import follow_run, ship_run
 from .ingest import Ingest
-from .launch import is_full, start_run
+from .launch import is_full, open_warm, start_run
 from .orders import RunOrder, next_order
 from .places import Places
 from .refused_run import RefusedRun
@@ -18,6 +18,7 @@ from .settings import Settings
 from .shipment import has_lost_results
 from .sidecar import wait_for_sidecar
 from .signals import Signals
+from .warm import WarmAnsible
 from .wording import log
 
 _FAST_LOOKS = 10.0
@@ -26,9 +27,17 @@ _FAST_LOOKS = 10.0
 
 def run(settings: Settings, signals: Signals, ingest: Ingest) -> int:
     """Answers the exit status that Muster orders."""
-    where = settings.places
     # What a playbook leaves behind becomes a child of process 1, which this is.
     signals.adopts = True
+    warm = open_warm(settings)
+    try:
+        return _run(settings, signals, ingest, warm)
+    finally:
+        warm.close()
+
+
+def _run(settings: Settings, signals: Signals, ingest: Ingest, warm: WarmAnsible) -> int:
+    where = settings.places
     if not _await_inventory(where, signals):
         return signals.exit_status
     if settings.sidecar_wait:
@@ -42,7 +51,7 @@ def run(settings: Settings, signals: Signals, ingest: Ingest) -> int:
     # Muster gives no order before it knows that somebody is here to take it.
     ingest.report('ansible', 'started', patience=None)
     try:
-        return _Worker(settings, signals, ingest).work()
+        return _Worker(settings, signals, ingest, warm).work()
     except StepFailure as failure:
         log(failure.message)
         ingest.report('ansible', 'failed', failure, patience=PATIENCE_FAILED)
@@ -52,8 +61,9 @@ def run(settings: Settings, signals: Signals, ingest: Ingest) -> int:
 class _Worker:
     """Takes the orders, one after the other."""
 
-    def __init__(self, settings: Settings, signals: Signals, ingest: Ingest) -> None:
+    def __init__(self, settings: Settings, signals: Signals, ingest: Ingest, warm: WarmAnsible) -> None:
         self._settings = settings
+        self._warm = warm
         self._where = settings.places
         self._signals = signals
         self._ingest = ingest
@@ -73,7 +83,7 @@ class _Worker:
         """Runs a layer once and hands over all of it; one that was run before is handed over again."""
         run = RunFiles(self._where.runs, order.run_id)
         try:
-            start_run(run, order, self._settings, self._signals)
+            start_run(run, order, self._settings, self._signals, self._warm)
         except StepFailure as failure:
             self._fail(failure)
             ship_run(RefusedRun(self._where.runs, order.run_id, failure.message), self._ingest, self._signals)

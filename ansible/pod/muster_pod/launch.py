@@ -17,18 +17,21 @@ from .settings import Settings
 from .signals import Signals, run_child
 from .ssh_keys import await_certificate, place_keys, session_keys
 from .trust import trust_environment
+from .warm import WarmAnsible, run_base
 from .wording import reason_of
 
 _ANSIBLE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 _LAUNCHER = os.path.join(_ANSIBLE, 'launcher', 'launch.py')
 _DEBUG_PLAYBOOKS = os.path.join(_ANSIBLE, 'debug')
 _CLAIM_SECONDS = 10.0
+_WARM_CLAIM_SECONDS = 2.0
+"""How long a launcher of the warm process may take, until another one is started; whichever comes first claims the run."""
 _ROOM_MIN = 1024 * 1024
 """With less free bytes a disk counts as full: the record of a run, and every task, need some."""
 _FOLDERS = ('home', 'runs', 'tmp', 'ansible-home', 'cp')
 
 
-def start_run(run: RunFiles, order: RunOrder, settings: Settings, signals: Signals) -> None:
+def start_run(run: RunFiles, order: RunOrder, settings: Settings, signals: Signals, warm: WarmAnsible) -> None:
     """Starts the run unless it was started before; returns when a launcher has claimed it. Raises StepFailure."""
     if run.claim is not None:
         return
@@ -50,17 +53,36 @@ def start_run(run: RunFiles, order: RunOrder, settings: Settings, signals: Signa
         run.make(_spec_of(order, where, trust), _masks(where, settings.token_file), _tenant_login())
     except OSError as error:
         raise StepFailure('run_not_started', f'layer {order.layer + 1}: {reason_of(error)}') from None
-    status = run_child(
-        [sys.executable, '-S', _LAUNCHER, run.directory], {'PATH': '/usr/local/bin:/usr/bin:/bin', 'LANG': 'C.UTF-8'}
-    )
-    end = time.monotonic() + _CLAIM_SECONDS
+    is_warm = warm.start(run.directory, signals)
+    status = 0 if is_warm else _launch(run)
+    began = time.monotonic()
+    end = began + _CLAIM_SECONDS
     while run.claim is None:
+        if is_warm and time.monotonic() > began + _WARM_CLAIM_SECONDS:
+            is_warm = False
+            status = _launch(run)
         if status != 0 or time.monotonic() > end:
             run.forget_secrets()
             lines = run.read('launcher.log', 0, 65536).decode('utf-8', 'replace').strip().splitlines()
             said = lines[-1] if lines else f'it ended with status {status}'
             raise StepFailure('run_not_started', f'layer {order.layer + 1}: the launcher did not take the run: {said}')
         signals.pause(0.01)
+
+
+def open_warm(settings: Settings) -> WarmAnsible:
+    """The warm process for the runs of this pod; it is imported while others prepare them."""
+    where = settings.places
+    return WarmAnsible(sys.executable, _program(), where, os.environ)
+
+
+def _program() -> str:
+    return os.path.join(os.path.dirname(sys.executable), 'ansible-playbook')
+
+
+def _launch(run: RunFiles) -> int:
+    return run_child(
+        [sys.executable, '-S', _LAUNCHER, run.directory], {'PATH': '/usr/local/bin:/usr/bin:/bin', 'LANG': 'C.UTF-8'}
+    )
 
 
 def is_full(path: str) -> bool:
@@ -77,15 +99,14 @@ def _spec_of(order: RunOrder, where: Places, trust: dict[str, str]) -> dict[str,
             'playbook_missing', f'layer {order.layer + 1}: there is no playbook {order.playbook} in its repository'
         )
     programs = os.path.dirname(sys.executable)
-    beside = os.path.join(programs, 'ansible-playbook')
+    beside = _program()
     return {
         'run_id': order.run_id,
         'argv': [beside if os.path.exists(beside) else 'ansible-playbook', playbook, *order.arguments],
         'cwd': folder,
         'env': {
             'PATH': f'{programs}:{os.environ.get("PATH", "/usr/local/bin:/usr/bin:/bin")}',
-            'HOME': os.path.join(where.work, 'home'),
-            'LANG': 'C.UTF-8',
+            **run_base(where),
             **trust,
             **order.environment,
         },

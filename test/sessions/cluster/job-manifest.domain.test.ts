@@ -281,6 +281,13 @@ describe('the containers', () => {
     expect(made().container('ansible').values).not.toHaveProperty('MUSTER_RUNNER_SIDECAR_WAIT');
     expect(made({}, { sidecarWait: true }).container('ansible').values.MUSTER_RUNNER_SIDECAR_WAIT).toBe('1');
   });
+
+  test('keep Ansible warm unless they are told not to', () => {
+    expect(made({}, { warm: true }).container('ansible').values).not.toHaveProperty('MUSTER_ANSIBLE_WARM');
+    const { container } = made({}, { warm: false });
+    expect(container('ansible').values.MUSTER_ANSIBLE_WARM).toBe('off');
+    expect(container('inventory').values).not.toHaveProperty('MUSTER_ANSIBLE_WARM');
+  });
 });
 
 describe('the volumes', () => {
