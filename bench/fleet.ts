@@ -10,9 +10,16 @@ const task = (number: number) => `    - name: task ${number}
 export const playOf = (tasks: number): string =>
   `- hosts: all\n  gather_facts: false\n  tasks:\n${Array.from({ length: tasks }, (_, index) => task(index + 1)).join('')}`;
 
-/** Commits `one.yml` (one task), `three.yml` (three) and `sixty.yml`. */
+/** Layers of the longest session. */
+const LAYERS_MAX = 10;
+
+/** The playbooks of a session of so many layers, of one task each. */
+export const layersOf = (count: number): string[] => Array.from({ length: count }, (_, index) => `layer-${index}.yml`);
+
+/** Commits `one.yml` (one task), `three.yml` (three), `sixty.yml`, and those of layers. */
 export async function commitPlaybooks(repository: TestRepository): Promise<void> {
-  await repository.commit({ 'one.yml': playOf(1), 'three.yml': playOf(3), 'sixty.yml': playOf(60) });
+  const layers = Object.fromEntries(layersOf(LAYERS_MAX).map((name) => [name, playOf(1)]));
+  await repository.commit({ 'one.yml': playOf(1), 'three.yml': playOf(3), 'sixty.yml': playOf(60), ...layers });
 }
 
 export const hostNames = (count: number): string[] => Array.from({ length: count }, (_, index) => `n${index}`);

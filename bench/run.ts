@@ -15,7 +15,7 @@ import { ACCESS, measureOnApi } from './api-bench.ts';
 import { plainAnsibleConfig } from './bare-run.ts';
 import { JOBS, measureOnCluster } from './cluster-bench.ts';
 import { commitEndlessPlays, ENDLESS } from './endless-plays.ts';
-import { commitPlaybooks, hostNames, inventoryOf, playOf } from './fleet.ts';
+import { commitPlaybooks, hostNames, inventoryOf, layersOf, playOf } from './fleet.ts';
 import type { Measurement } from './measurement.ts';
 import { measureBackup } from './measurements/backup.ts';
 import { measureDrain, measurePass, measureWindow } from './measurements/batcher.ts';
@@ -45,10 +45,10 @@ import { measurePlanActions, measurePlanNone } from './measurements/plan-run.ts'
 import { measurePlanShells } from './measurements/plan-shells.ts';
 import { measurePlanStaging } from './measurements/plan-staging.ts';
 import { measureQueue } from './measurements/queue.ts';
-import { heldByRatio, heldBySeconds, measureRounds } from './measurements/session-share.ts';
+import { heldByRatio, heldBySeconds, heldByWall, measureRounds } from './measurements/session-share.ts';
 import { measureSoak } from './measurements/soak.ts';
 import { measureWarm } from './measurements/warm.ts';
-import { measureWholeFleet } from './measurements/whole-fleet.ts';
+import { measureFleetLayers, measureWholeFleet } from './measurements/whole-fleet.ts';
 import { printMeasured, saveMeasured } from './report.ts';
 
 const ROUNDS = 5;
@@ -71,6 +71,14 @@ const bare = (bench: Bench, playbook: string, hosts: string[]) => ({
   ansibleConfig: bench.ansibleConfig,
 });
 
+const layered =
+  (count: number, ratio: number): Work =>
+  async (bench) => {
+    const works = layersOf(count).map((playbook) => bare(bench, playbook, ['n0']));
+    const options = { rounds: ROUNDS, configuration: `layers-${count}`, limit: 'n0', bare: works };
+    return heldByWall(`session of one host and ${count} layers`, await measureRounds(bench.stack, options), ratio);
+  };
+
 const REAL: Record<string, Work> = {
   idle: ({ stack }) => measureIdle(stack),
   first: ({ stack }) => measureFirstProcess(stack, 'one', 'n0'),
@@ -88,6 +96,8 @@ const REAL: Record<string, Work> = {
     };
     return heldByRatio('25 hosts x 3 tasks', await measureRounds(bench.stack, options), 1.1);
   },
+  layers2: layered(2, 0.65),
+  layers10: layered(10, 0.5),
   cancel: (bench) => measureCancel(bench.stack, 'n0', (playbook) => bare(bench, playbook, ['n0'])),
   live: ({ stack }) => measureLive(stack, 'sixty', 'n0', 'task event to a client that follows, one host'),
   livemany: ({ stack }) =>
@@ -109,8 +119,25 @@ const wholeFleet =
     return measureWholeFleet(stack, { count, seconds, rounds: ROUNDS, bare: given });
   };
 
+const fleetLayers =
+  (layers: number, ratio: number): Work =>
+  ({ stack, repository, ansibleConfig }) => {
+    const given = { repository, playbook: '', ansibleBin: ansibleBin(), ansibleConfig };
+    return measureFleetLayers(stack, { count: FLEET, layers: layersOf(layers), ratio, rounds: ROUNDS, bare: given });
+  };
+
 /** On a stack of their own; the smaller fleet comes first. */
-const WHOLE_FLEETS: Record<string, Work> = { fleet10k: wholeFleet(10_000, 0.5), fleet100k: wholeFleet(FLEET, 4) };
+const WHOLE_FLEETS: Record<string, Work> = {
+  fleet10k: wholeFleet(10_000, 0.5),
+  fleet100k: wholeFleet(FLEET, 4),
+  fleetlayer1: fleetLayers(1, 0.9),
+  fleetlayers3: fleetLayers(3, 0.6),
+};
+
+/** What one name stands for besides the measurement of that name. */
+const TOGETHER: Record<string, readonly string[]> = {
+  warm: ['layers2', 'layers10', 'many', 'fleetlayer1', 'fleetlayers3'],
+};
 
 const NO_OP: Record<string, Work> = {
   queue: ({ stack }) => measureQueue(stack, 'one'),
@@ -174,7 +201,7 @@ const LONG: Record<string, () => Promise<Measurement>> = {
   soak: measureSoak,
 };
 
-async function main(wanted: string[], against: string | undefined, greatest: number): Promise<void> {
+async function main(asks: string[], against: string | undefined, greatest: number): Promise<void> {
   const names = [
     REAL,
     WHOLE_FLEETS,
@@ -189,6 +216,7 @@ async function main(wanted: string[], against: string | undefined, greatest: num
     JOBS,
     { [GROWTH]: measureGrowth },
   ].flatMap((group) => Object.keys(group));
+  const wanted = asks.flatMap((name) => [name, ...(TOGETHER[name] ?? [])]);
   const unknown = wanted.filter((name) => !names.includes(name));
   if (unknown.length > 0) throw new Error(`no such measurement: ${unknown.join(', ')}; there are ${names.join(', ')}`);
   if (against !== undefined) {
@@ -267,6 +295,9 @@ async function onStack<T>(
     await stack.call('PATCH', '/v3/options', options);
     for (const name of ['one', 'three', 'sixty', ...Object.keys(ENDLESS)]) {
       await stack.configure(name, repository.url, [`${name}.yml`], hostNames(25));
+    }
+    for (const count of [1, 2, 3, 10]) {
+      await stack.configure(`layers-${count}`, repository.url, layersOf(count), hostNames(25));
     }
     const ansibleConfig = await plainAnsibleConfig(join(root, 'ansible', 'ansible.cfg'), dir);
     return await work({ stack, repository: repository.url, ansibleConfig });

@@ -13,18 +13,30 @@ export interface Rounds {
 
 export async function measureRounds(
   stack: MusterStack,
-  options: { rounds: number; configuration: string; limit: string; bare: BareRun },
+  options: { rounds: number; configuration: string; limit: string; bare: BareRun | readonly BareRun[] },
 ): Promise<Rounds> {
-  const { rounds, configuration, limit, bare } = options;
+  const { rounds, configuration, limit } = options;
+  const bare = [options.bare].flat();
   const result: Rounds = { bare: [], muster: [] };
   // One of each to warm caches: imports, page cache, mirror.
-  await bareRun(bare);
-  await measuredSession(stack, configuration, limit, 'warm');
+  await bareRuns(bare);
+  await measuredSession(stack, configuration, limit, 'warm', bare.length);
   for (let index = 0; index < rounds; index += 1) {
-    result.bare.push(await bareRun(bare));
-    result.muster.push(await measuredSession(stack, configuration, limit, String(index)));
+    result.bare.push(await bareRuns(bare));
+    result.muster.push(await measuredSession(stack, configuration, limit, String(index), bare.length));
   }
   return result;
+}
+
+/** One after the other: what the layers of a session take. */
+export async function bareRuns(works: readonly BareRun[]): Promise<Usage> {
+  const sum: Usage = { wall: 0, cpu: 0 };
+  for (const work of works) {
+    const { wall, cpu } = await bareRun(work);
+    sum.wall += wall;
+    sum.cpu += cpu;
+  }
+  return sum;
 }
 
 /** One session from POST to `complete`, seen by a client that asks often; processor time of run, API and worker. */
@@ -33,6 +45,7 @@ export async function measuredSession(
   configuration: string,
   limit: string,
   label: string,
+  layers = 1,
 ): Promise<Usage> {
   const own = await Promise.all([stack.pidOf('api'), stack.pidOf('worker')]);
   const before = (await Promise.all(own.map(cpuOf))).reduce((a, b) => a + b);
@@ -45,8 +58,11 @@ export async function measuredSession(
   const after = (await Promise.all(own.map(cpuOf))).reduce((a, b) => a + b);
   const session = await stack.session(name);
   if (session.status.session.succeeded !== 'true') throw new Error(session.status.session.message);
-  const exit = JSON.parse(await readFile(filesOfRun(stack, `${session.id}-1-0`).exit, 'utf8'));
-  return { wall, cpu: after - before + exit.cpu_seconds };
+  let cpu = after - before;
+  for (let layer = 0; layer < layers; layer += 1) {
+    cpu += JSON.parse(await readFile(filesOfRun(stack, `${session.id}-1-${layer}`).exit, 'utf8')).cpu_seconds;
+  }
+  return { wall, cpu };
 }
 
 /** Asks the more seldom the longer it takes, so that asking adds 2 % at most to either figure. */
@@ -72,6 +88,21 @@ export function heldBySeconds(
     measured: `bare ${round(middle(bare.map((usage) => usage.wall)))} s + ${round(middle(added))} s`,
     met: middle(added) <= seconds,
     samples: { bare: bare.map((usage) => round(usage.wall, 3)), muster: muster.map((usage) => round(usage.wall, 3)) },
+  };
+}
+
+/** Held against so many times bare by the wall clock; what a warm process spends for several sessions is in no figure of one. */
+export function heldByWall(what: string, { bare, muster }: Rounds, ratio: number): Measurement {
+  const wall = median(muster.map((usage, index) => usage.wall / (bare[index] ?? usage).wall));
+  return {
+    what,
+    bar: `<= ${ratio} x bare, wall`,
+    measured: `wall ${round(wall)} x, bare ${round(median(bare.map((usage) => usage.wall)))} s`,
+    met: wall <= ratio,
+    samples: {
+      bare_wall: bare.map((usage) => round(usage.wall, 3)),
+      muster_wall: muster.map((usage) => round(usage.wall, 3)),
+    },
   };
 }
 

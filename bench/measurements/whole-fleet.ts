@@ -6,12 +6,28 @@ import type { MusterStack } from '../../test/support/stack/muster-stack.ts';
 import { type BareRun, bareRun } from '../bare-run.ts';
 import { type Measurement, round } from '../measurement.ts';
 import { median } from '../statistics.ts';
-import { measuredSession } from './session-share.ts';
+import { heldByWall, measuredSession, measureRounds } from './session-share.ts';
 
 const AT_ONCE = 10_000;
 /** Muster may add so much to the bare run, s. */
 const ADDED_MAX = 1;
 const PLUGINS = join(import.meta.dirname, '..', '..', 'ansible', 'plugins', 'inventory');
+
+/** Makes the components of the fleet. */
+async function putFleet(stack: MusterStack, count: number): Promise<Component[]> {
+  const fleet = Array.from({ length: count }, (_, index) => componentOf(index));
+  for (let start = 0; start < count; start += AT_ONCE) {
+    const { status } = await stack.call('PUT', '/v3/components', fleet.slice(start, start + AT_ONCE));
+    if (status !== 200) throw new Error(`PUT components: ${status}`);
+  }
+  return fleet;
+}
+
+/** What Muster writes for these components. */
+const dataOf = (components: readonly Component[]): string =>
+  [...inventoryData(componentInventory(components, { allowLocalConnection: true }))].join('');
+
+type Component = ReturnType<typeof componentOf>;
 
 /** Components with the tags of a site: each is in three groups. */
 const componentOf = (index: number) => ({
@@ -33,17 +49,11 @@ export async function measureWholeFleet(
     bare,
   }: { count: number; seconds: number; rounds: number; bare: Omit<BareRun, 'inventory'> },
 ): Promise<Measurement> {
-  const fleet = Array.from({ length: count }, (_, index) => componentOf(index));
-  for (let start = 0; start < count; start += AT_ONCE) {
-    const { status } = await stack.call('PUT', '/v3/components', fleet.slice(start, start + AT_ONCE));
-    if (status !== 200) throw new Error(`PUT components: ${status}`);
-  }
-  const data = (components: typeof fleet) =>
-    [...inventoryData(componentInventory(components, { allowLocalConnection: true }))].join('');
+  const fleet = await putFleet(stack, count);
   const whole = { plugins: PLUGINS, limit: 'n0' };
   const works = {
-    one: { ...bare, whole, inventory: data(fleet.slice(0, 1)) },
-    all: { ...bare, whole, inventory: data(fleet) },
+    one: { ...bare, whole, inventory: dataOf(fleet.slice(0, 1)) },
+    all: { ...bare, whole, inventory: dataOf(fleet) },
   };
   const walls = { one: [] as number[], all: [] as number[], muster: [] as number[] };
   for (let index = -1; index < rounds; index += 1) {
@@ -66,4 +76,25 @@ export async function measureWholeFleet(
     met: fleetAdds <= seconds && musterAdds <= ADDED_MAX,
     samples: Object.fromEntries(samples),
   };
+}
+
+/** Layers on one host of the fleet, each of which sees the whole inventory, as a share of the same playbooks without Muster. */
+export async function measureFleetLayers(
+  stack: MusterStack,
+  {
+    count,
+    layers,
+    ratio,
+    rounds,
+    bare,
+  }: { count: number; layers: readonly string[]; ratio: number; rounds: number; bare: Omit<BareRun, 'inventory'> },
+): Promise<Measurement> {
+  const given = { ...bare, whole: { plugins: PLUGINS, limit: 'n0' }, inventory: dataOf(await putFleet(stack, count)) };
+  const options = { rounds, configuration: `layers-${layers.length}`, limit: 'n0' };
+  const works = layers.map((playbook) => ({ ...given, playbook }));
+  return heldByWall(
+    `${layers.length} layers on one host of ${count.toLocaleString('en')}, scope all`,
+    await measureRounds(stack, { ...options, bare: works }),
+    ratio,
+  );
 }
