@@ -10,7 +10,7 @@ what launch.py does, and in that the process that would execute ansible-playbook
 
 Of a run of a session: `"inventory"`, the folder that the session's runs have in common, and `"last": true` where no run of it follows. Then
 a process of that session alone may start the run, see session_keepers.py, while others are started; so an order with a `"number"`
-is answered with that number.
+is answered with that number, and before that by `{"reading": true}` where it is handed on to such a process, which may take long.
 
 It ends after ten minutes without a run, and when a file of what it has imported is not on the disk as it was.
 """
@@ -150,6 +150,8 @@ def _serve(loaded: Loaded, asked: int, channel: int) -> None:
             path = file_ahead(order['inventory']) if 'inventory' in order else None
             if path is None or not keepers.take(order, path):
                 answer(order, start(order['run'], None, (asked, channel)))
+            elif 'number' in order:
+                _say(channel, reading=True, number=order['number'])
 
 
 def _ready(fds: tuple[int, ...]) -> list[int]:

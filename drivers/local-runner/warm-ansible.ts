@@ -31,7 +31,7 @@ export interface WarmAnsible {
 
 /** How long (ms) a process may take to detach a launcher. */
 const ANSWER_MS = 3_000;
-/** The same where it may read the inventory of a whole fleet before. */
+/** The same when it says that it may have to read the inventory of a whole fleet before. */
 const READ_MS = 60_000;
 /** How long (ms) an Ansible is not tried again that cannot be kept, and one whose process went before it was ready. */
 const REFUSED_MS = 600_000;
@@ -105,7 +105,7 @@ class Held {
   readonly #child: ChildProcess;
   readonly #tell: () => void;
   /** Orders without an answer, by number: with inventories of sessions they are answered in any order. */
-  readonly #waiting = new Map<number, (started: boolean) => void>();
+  readonly #waiting = new Map<number, { answer(started: boolean): void; wait(ms: number): void }>();
   #orders = 0;
   #restUntil = Number.POSITIVE_INFINITY;
   isGone = false;
@@ -145,18 +145,18 @@ class Held {
     const number = this.#orders;
     const ofSession = inventory === undefined ? {} : { inventory: inventory.folder, last: inventory.last };
     const started = await new Promise<boolean>((resolve) => {
-      const timer = setTimeout(
-        () => {
-          // It hangs, so no run is given to it any more.
-          this.end();
-          resolve(false);
-        },
-        inventory === undefined ? ANSWER_MS : READ_MS,
-      );
-      this.#waiting.set(number, (answer) => {
+      let timer: NodeJS.Timeout | undefined;
+      const wait = (ms: number) => {
         clearTimeout(timer);
-        resolve(answer);
-      });
+        // It hangs, so no run is given to it any more.
+        timer = setTimeout(() => this.end(), ms);
+      };
+      const answer = (given: boolean) => {
+        clearTimeout(timer);
+        resolve(given);
+      };
+      this.#waiting.set(number, { answer, wait });
+      wait(ANSWER_MS);
       this.#child.stdin?.write(`${JSON.stringify({ run: directory, number, ...ofSession })}\n`);
     });
     if (started) this.runs += 1;
@@ -171,14 +171,14 @@ class Held {
   #take(line: string): void {
     const answer = parse(line);
     if (answer === null) this.end();
-    else if (answer.started !== undefined) this.#answer(answer.number, answer.started);
+    else if (answer.reading === true) this.#waiting.get(answer.number ?? 0)?.wait(READ_MS);
+    else if (answer.started !== undefined) this.#answer(answer.number ?? 0, answer.started);
     else if (answer.ready === true) this.#become('ready', null);
     else this.#become('refused', answer.why ?? 'it does not say why');
   }
 
-  #answer(number: number | undefined, started: boolean): void {
-    if (number === undefined) return;
-    this.#waiting.get(number)?.(started);
+  #answer(number: number, started: boolean): void {
+    this.#waiting.get(number)?.answer(started);
     this.#waiting.delete(number);
   }
 
@@ -196,13 +196,21 @@ class Held {
       this.why = 'it ended before it was ready';
       this.#restUntil = performance.now() + GONE_MS;
     }
-    for (const answer of this.#waiting.values()) answer(false);
+    for (const { answer } of this.#waiting.values()) answer(false);
     this.#waiting.clear();
     this.#tell();
   }
 }
 
-function parse(line: string): { ready?: boolean; started?: boolean; number?: number; why?: string } | null {
+interface Answer {
+  ready?: boolean;
+  reading?: boolean;
+  started?: boolean;
+  number?: number;
+  why?: string;
+}
+
+function parse(line: string): Answer | null {
   try {
     const answer: unknown = JSON.parse(line);
     return typeof answer === 'object' && answer !== null ? answer : null;

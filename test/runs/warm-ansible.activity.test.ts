@@ -151,6 +151,57 @@ describeNeeding(ansibleMissing(), 'a warm process of Ansible', () => {
     expect(runs()).toBe(0);
   });
 
+  test('is told of the inventory of a session, and answers in any order and late where it reads that first', async () => {
+    const program = join(dir, 'program.py');
+    await open(program);
+    await writeFile(
+      program,
+      [
+        'import json, sys, time',
+        'say = lambda **fields: print(json.dumps(fields), flush=True)',
+        'say(ready=True)',
+        'first = json.loads(sys.stdin.readline())',
+        'say(reading=True, number=first["number"])',
+        'second = json.loads(sys.stdin.readline())',
+        `open(${JSON.stringify(join(dir, 'orders'))}, 'w').write(json.dumps([first, second]))`,
+        'say(started=True, number=second["number"])',
+        'time.sleep(4)',
+        'say(started=False, number=first["number"])',
+        'sys.stdin.read()',
+      ].join('\n'),
+    );
+    const inventory = { folder: join(dir, 'inventory'), last: false };
+    expect(await warm.start('/first', spec())).toBe(false);
+    await untilReady();
+    const answers: [string, boolean][] = [];
+    const ask = async (run: string, given: Partial<RunSpec>) => answers.push([run, await warm.start(run, spec(given))]);
+    await Promise.all([ask('/a', { inventory }), ask('/b', {})]);
+    expect(answers).toEqual([
+      ['/b', true],
+      ['/a', false],
+    ]);
+    expect(JSON.parse(await readFile(join(dir, 'orders'), 'utf8'))).toEqual([
+      { run: '/a', number: 1, inventory: inventory.folder, last: false },
+      { run: '/b', number: 2 },
+    ]);
+    expect(states()).toEqual(['ready']);
+  });
+
+  test('takes the inventory of a session that it has read once for each of its layers', async () => {
+    const folder = join(dir, 'inventory');
+    await mkdir(folder);
+    const hosts = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`n${index}`, {}]));
+    await writeFile(
+      join(folder, '01-cfs-generated.yaml'),
+      JSON.stringify({ all: { hosts: { h1: { ansible_connection: { __ansible_unsafe: 'local' } }, ...hosts } } }),
+    );
+    const argv = [join(ansibleBin(), 'ansible-playbook'), '-i', folder, '--limit', 'h1', 'site.yml'];
+    const cold = await play(spec({ argv }));
+    await untilReady();
+    for (const last of [false, true]) expect(await play(spec({ argv, inventory: { folder, last } }))).toEqual(cold);
+    expect(runs()).toBe(2);
+  });
+
   test('leaves a run to the one that has claimed it', async () => {
     await play(spec());
     await untilReady();

@@ -20,8 +20,9 @@ _PROGRAM = os.path.join(
     os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), 'launcher', 'warm.py'
 )
 _READY_SECONDS = 10.0
-_ANSWER_SECONDS = 60.0
-"""It may read the inventory of a whole fleet before."""
+_ANSWER_SECONDS = 3.0
+_READ_SECONDS = 60.0
+"""The same when it says that it may have to read the inventory of a whole fleet before."""
 _LANGUAGE = 'C.UTF-8'
 
 
@@ -68,9 +69,9 @@ class WarmAnsible:
             return False
         end = time.monotonic() + _ANSWER_SECONDS
         while (answer := self._answer(signals, end)) is not None:
-            # An answer that came too late for an order before it is none to this one.
-            if answer.get('number') == number:
-                return answer.get('started') is True
+            if answer.get('number') == number and 'started' in answer:
+                return answer['started'] is True
+            end = time.monotonic() + _READ_SECONDS
         return False
 
     def close(self) -> None:
