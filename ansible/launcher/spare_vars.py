@@ -19,22 +19,27 @@ def spare_vars() -> None:
     from ansible.inventory import manager
     from ansible.plugins.loader import vars_loader
 
-    name = 'get_vars_from_inventory_sources'
-    read = getattr(manager, name, None)
-    if read is None:
+    read = getattr(manager, 'get_vars_from_inventory_sources', None)
+    combine = getattr(manager, 'combine_vars', None)
+    if read is None or combine is None:
         return
     nothing: set[tuple[Any, ...]] = set()
+    none: dict[str, Any] = {}
 
     def read_unless_known(loader: Any, sources: Sequence[Any], entities: Sequence[Any], stage: str) -> Any:
         key = (entities[0].base_type, stage, *sources)
         if key in nothing:
-            return {}
+            return none
         found = read(loader, sources, entities, stage)
         if found == {} and _can_find_nothing(vars_loader, sources, entities[0].base_type.name):
             nothing.add(key)
         return found
 
-    setattr(manager, name, read_unless_known)
+    def combine_unless_none(first: Any, second: Any, merge: bool | None = None) -> Any:
+        return first if second is none else combine(first, second, merge)
+
+    manager.get_vars_from_inventory_sources = read_unless_known
+    manager.combine_vars = combine_unless_none
 
 
 def _can_find_nothing(vars_loader: Any, sources: Sequence[Any], kind: str) -> bool:
