@@ -23,7 +23,7 @@ export const runs = {
       .meta({
         description:
           'Whether a worker keeps processes that have imported Ansible, at most `MUSTER_LOCAL_RUNS`, and starts playbooks ' +
-          'with them.',
+          'with them; the pod of a Job keeps one.',
         change: 'Set it to `off` to start an Ansible anew for each playbook.',
       }),
     MUSTER_PLAYBOOK_COMMAND: z.string().optional().meta({
