@@ -6,6 +6,7 @@ happens in the run. Where the run could have read something else in the file, it
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import os
 import sys
@@ -58,6 +59,10 @@ class InventoryAhead:
             _plugin(plugins).read(self._data, path)
         except Exception as error:  # whatever is wrong with the file: the run that reads it says so
             raise NotAhead(f'its file is broken ({type(error).__name__})') from None
+        # Ansible keeps which hosts a group has, and forgets it for groups that anything is added to.
+        for group in self._data.groups.values():
+            group.get_hosts()
+        gc.freeze()
         display = Display()
         if any(getattr(display, name, None) for name in ('_warns', '_deprecations', '_errors')):
             raise NotAhead('something in it is to be warned of')
