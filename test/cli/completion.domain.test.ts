@@ -8,13 +8,24 @@ const KNOWN: Readonly<Record<string, string[]>> = {
   component: ['n1', 'n2', 'x1'],
   configuration: ['web', 'database'],
   context: ['prod', 'test'],
+  batch: ['b-1', 'b-2'],
+  rollout: ['web'],
+  repository: ['site', 'lab'],
+  resource: ['db', 'web'],
+  plan: ['0a-plan'],
+  change: ['c-1'],
+  image: ['base'],
+  cluster: ['east+one'],
+  operator: ['site-operator'],
+  'operator-kind': ['Memcached'],
 };
 const asked: [string, string | undefined][] = [];
 const offered = async (...words: string[]) => {
   asked.length = 0;
-  const names = async (kind: string, url: string | undefined) => {
+  const names = async (kind: string, url: string | undefined, before: readonly string[]) => {
     asked.push([kind, url]);
-    return KNOWN[kind] ?? [];
+    // Resources of operators are those of the kind that was written before.
+    return kind === 'operator-resource' ? [`default/${before[0]}-1`] : (KNOWN[kind] ?? []);
   };
   return (await candidates(commandTree(), words, names)).map(({ word }) => word);
 };
@@ -61,4 +72,35 @@ test('names of another context are not those of this one', async () => {
 test('a flag without a value takes no word away', async () => {
   expect(await offered('session', 'wait', '--timeout', '5', 'nig')).toEqual(['nightly', 'nightly-2']);
   expect(await offered('component', 'disable', '--dry-run', 'x')).toEqual(['x1']);
+});
+
+test.each<[string[], string[]]>([
+  [['batch', 'get', ''], ['b-1', 'b-2']],
+  [['rollout', 'stop', ''], ['web']],
+  [['repository', 'get', 's'], ['site']],
+  [['repository', 'remove', 'lab', ''], ['site', 'lab']],
+  [['resource', 'stage', ''], ['db', 'web']],
+  [['resource', 'stage', 'db', ''], []],
+  [['connection', 'add', 'db', ''], ['db', 'web']],
+  [['connection', 'list', '--emitter', 'd'], ['db']],
+  [['event', 'list', '--parent', ''], ['db', 'web']],
+  [['plan', 'get', ''], ['0a-plan']],
+  [['plan', 'retry', '0a-plan', ''], []],
+  [['change', 'stage', 'd'], ['db']],
+  [['change', 'discard', ''], ['c-1']],
+  [['image', 'delete', ''], ['base']],
+  [['image', 'import', ''], []],
+  [['cluster', 'get', ''], ['east+one']],
+  [['deployment', 'status', 'd', '--cluster', ''], ['east+one']],
+  [['operator', 'list', '--operator', ''], ['site-operator']],
+  [['operator', 'list', '--kind', ''], ['Memcached']],
+  [['operator', 'get', ''], ['Memcached']],
+  [['operator', 'get', 'Memcached', ''], ['default/Memcached-1']],
+  [['operator', 'reconcile-get', ''], []],
+  [['schedule', 'create', ''], []],
+  [['schedule', 'create', 'x', '--session', ''], ['web', 'database']],
+  [['session', 'run', '--limit', 'n'], ['n1', 'n2']],
+  [['secret', 'delete', 'web', ''], []],
+])('names of the kind that the place is for: %j', async (words, expected) => {
+  expect(await offered(...words)).toEqual(expected);
 });

@@ -8,11 +8,43 @@ export interface Candidate {
   text: string;
 }
 
-/** Names of records of a kind, such as `session`; `url`: of the API that the words name. */
-export type NamesOf = (kind: string, url: string | undefined) => Promise<readonly string[]>;
+/** Names of records of a kind, such as `session`; `url`: of the API that the words name; `before`: the arguments so far. */
+export type NamesOf = (
+  kind: string,
+  url: string | undefined,
+  before: readonly string[],
+) => Promise<readonly string[]>;
 
 /** Flags whose value is the name of a record. */
-const NAMED: Readonly<Record<string, string>> = { configuration: 'configuration', config: 'configuration' };
+const NAMED: Readonly<Record<string, string>> = {
+  configuration: 'configuration',
+  config: 'configuration',
+  operator: 'operator',
+  component: 'component',
+  emitter: 'resource',
+  receiver: 'resource',
+};
+
+/** What a place of a help names: everywhere, or of one noun alone. */
+const PLACES: Readonly<Record<string, string>> = {
+  hosts: 'component',
+  configuration: 'configuration',
+  cluster: 'cluster',
+  plan: 'plan',
+  resource: 'resource',
+  emitter: 'resource',
+  receiver: 'resource',
+  'rollout configuration': 'rollout',
+  'image image': 'image',
+  'change uid': 'change',
+  'operator kind': 'operator-kind',
+  'operator name': 'operator-resource',
+  // Reconciles have no list of their own.
+  'operator id': 'reconcile',
+  'deployment resource': 'object',
+};
+/** Verbs whose first word is the name of a record that is not there yet. */
+const MAKERS: ReadonlySet<string> = new Set(['create', 'add']);
 
 /** Flags of the whole command line with their values; undefined: any. */
 const EVERYWHERE: Readonly<Record<string, { text: string; values?: readonly string[]; names?: string }>> = {
@@ -29,7 +61,7 @@ const FLAGS: Readonly<Record<string, string>> = {
 interface Place {
   command: Command;
   /** Arguments that stand before the last word. */
-  given: number;
+  given: string[];
   /** The flag whose value the last word is. */
   open: { flag: string; option: Option | undefined } | undefined;
   /** The value of `--url`. */
@@ -45,13 +77,13 @@ export async function candidates(root: Command, words: readonly string[], names:
   const unfinished = last === '=' ? '' : last;
   const place = placeOf(root, words.slice(0, -1), last === '=');
   const all = await atPlace(root, place, unfinished, (kind) =>
-    place.isElsewhere && kind !== 'context' ? Promise.resolve([]) : names(kind, place.url),
+    place.isElsewhere && kind !== 'context' ? Promise.resolve([]) : names(kind, place.url, place.given),
   );
   return all.filter(({ word }) => word.startsWith(unfinished));
 }
 
 function placeOf(root: Command, words: readonly string[], isValue: boolean): Place {
-  const place: Place = { command: root, given: 0, open: undefined, url: undefined, isElsewhere: false };
+  const place: Place = { command: root, given: [], open: undefined, url: undefined, isElsewhere: false };
   for (const [index, word] of words.entries()) {
     if (word === '=') continue;
     if (place.open !== undefined && (words[index - 1] === '=' || !word.startsWith('-') || isOpen(place.open))) {
@@ -64,12 +96,12 @@ function placeOf(root: Command, words: readonly string[], isValue: boolean): Pla
       if (value !== undefined) noteValue(place, flag, value);
       else if (isOpen(open)) place.open = open;
     } else {
-      const verb = place.given === 0 ? verbOf(place.command, word) : undefined;
-      if (verb === undefined) place.given += 1;
+      const verb = place.given.length === 0 ? verbOf(place.command, word) : undefined;
+      if (verb === undefined) place.given.push(word);
       else place.command = verb;
     }
   }
-  if (isValue && place.open === undefined) place.given += 1;
+  if (isValue && place.open === undefined) place.given.push('');
   return place;
 }
 
@@ -91,17 +123,18 @@ async function atPlace(
   unfinished: string,
   names: (kind: string) => Promise<readonly string[]>,
 ): Promise<Candidate[]> {
-  if (open !== undefined) return valuesOf(open, names);
+  const noun = command.parent === null || command.parent === root ? command.name() : command.parent.name();
+  if (open !== undefined) return valuesOf(noun, open, names);
   if (unfinished.startsWith('-')) return flagsOf(command);
-  if (command.commands.length > 0 && given === 0) {
+  if (command.commands.length > 0 && given.length === 0) {
     const verbs = command.createHelp().visibleCommands(command);
     return verbs.map((verb) => ({ word: verb.name(), text: verb.description() }));
   }
-  const argument = argumentAt(command, given);
+  const argument = argumentAt(command, given.length);
   if (argument === undefined) return [];
   if (argument.argChoices !== undefined) return plain(argument.argChoices);
-  const noun = command.parent === null || command.parent === root ? command.name() : command.parent.name();
-  return plain(await names(kindOf(noun, argument)));
+  const kind = MAKERS.has(command.name()) && argument.name() === 'name' ? undefined : kindOf(noun, argument.name());
+  return kind === undefined ? [] : plain(await names(kind));
 }
 
 /** The argument in this place; the last one may come again. */
@@ -110,10 +143,13 @@ function argumentAt({ registeredArguments: all }: Command, given: number): Argum
   return all[given] ?? (last?.variadic ? last : undefined);
 }
 
-/** Hosts are components wherever they stand. */
-const kindOf = (noun: string, argument: Argument): string => (argument.name() === 'hosts' ? 'component' : noun);
+/** What the word of a help stands for; `name` and `id` are those of the noun's own records. Undefined: of no records. */
+function kindOf(noun: string, word: string): string | undefined {
+  return PLACES[`${noun} ${word}`] ?? PLACES[word] ?? (word === 'name' || word === 'id' ? noun : undefined);
+}
 
 async function valuesOf(
+  noun: string,
   { flag, option }: NonNullable<Place['open']>,
   names: (kind: string) => Promise<readonly string[]>,
 ): Promise<Candidate[]> {
@@ -121,7 +157,9 @@ async function valuesOf(
   if (everywhere?.values) return plain(everywhere.values);
   if (everywhere?.names) return plain(await names(everywhere.names));
   if (option?.argChoices) return plain(option.argChoices);
-  const kind = NAMED[option?.attributeName() ?? ''];
+  const word = /<([^>.]+)/.exec(option?.flags ?? '')?.[1] ?? '';
+  // The name that a flag takes is seldom that of a record of the noun.
+  const kind = NAMED[option?.attributeName() ?? ''] ?? (/^(name|id)$/.test(word) ? undefined : kindOf(noun, word));
   return kind === undefined ? [] : plain(await names(kind));
 }
 

@@ -28,8 +28,8 @@ export function completeCommand(program: Command, context: CliContext): void {
     .command('complete', { hidden: true })
     .argument('[words...]')
     .action(async (words: string[]) => {
-      const names = (kind: string, url: string | undefined) =>
-        knownNames(context, apiOf(context, url === undefined ? {} : { url }), kind);
+      const names = (kind: string, url: string | undefined, before: readonly string[]) =>
+        knownNames(context, apiOf(context, url === undefined ? {} : { url }), kind, before);
       const found = await candidates(program, words, names);
       context.out.write(found.map(({ word, text }) => `${oneLine(word)}\t${oneLine(text)}\n`).join(''));
     });
