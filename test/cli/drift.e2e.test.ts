@@ -46,13 +46,17 @@ describe('what is known', () => {
     expect((await run('list', '--status', 'odd')).exit).toBe(2);
   });
 
-  test('of a hostlist that means no component is refused: no ids would be all', async () => {
+  test('of a hostlist that means no component is nothing, as of components', async () => {
     api.on('POST /api/v1/hostlists', always(200, { names: [] }));
-    for (const verb of ['list', 'check']) {
-      const { exit, err } = await run(verb, '!h1');
-      expect([exit, err]).toEqual([2, expect.stringContaining('the hostlist !h1 means no component')]);
-    }
-    expect(new Set(api.seen.map(({ url }) => url))).toEqual(new Set(['/api/v1/hostlists']));
+    expect(await run('list', '!h1', '-o', 'name')).toEqual({ exit: 0, out: '', err: '' });
+    api.on('POST /api/v1/components/selections', always(200, { unknown: [] }));
+    expect(await cli(['component', 'list', '!h1', '-o', 'name'], { url: api.url })).toEqual({
+      exit: 0,
+      out: '',
+      err: '',
+    });
+    const asked = ['/api/v1/hostlists', '/api/v1/components/selections'];
+    expect(api.seen.filter(({ url }) => !asked.includes(url ?? ''))).toEqual([]);
   });
 
   test('of a component shows its tasks', async () => {
@@ -90,6 +94,13 @@ describe('check', () => {
       filter: { config_name: 'web', tags: 'r=1', enabled: false },
       reconfigure: true,
     });
+  });
+
+  test('of a hostlist that means no component is refused: no ids would be all', async () => {
+    api.on('POST /api/v1/hostlists', always(200, { names: [] }));
+    const { exit, err } = await run('check', '!h1');
+    expect([exit, err]).toEqual([2, expect.stringContaining('the hostlist means no component')]);
+    expect(api.seen.map(({ url }) => url)).toEqual(['/api/v1/hostlists']);
   });
 
   test('makes nothing with --dry-run, and without saying which components', async () => {

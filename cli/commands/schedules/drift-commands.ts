@@ -111,7 +111,7 @@ export function checkBody(options: CheckOptions): DriftCheck {
   return { filter: { ...filter, ...(config === undefined ? {} : { config_name: config }) }, ...order };
 }
 
-/** The names of a hostlist; undefined when none was given. Throws for one that means no name: no ids would be all. */
+/** The names of a hostlist; undefined when none was given. */
 async function namesOf(
   context: CliContext,
   api: ApiClient,
@@ -119,15 +119,14 @@ async function namesOf(
   ids: string | undefined,
 ): Promise<string[] | undefined> {
   const hosts = await hostsOf(context, words, ids);
-  if (hosts === undefined) return undefined;
-  const names = await expandHosts(api, hosts);
-  if (names.length === 0) throw usage(`the hostlist ${hosts} means no component`);
-  return names;
+  return hosts === undefined ? undefined : expandHosts(api, hosts);
 }
 
 async function check(context: CliContext, words: string[], options: CheckCommandOptions): Promise<void> {
   const api = apiOf(context, options);
   const names = await namesOf(context, api, words, options.ids);
+  // The server takes no ids for all components.
+  if (names?.length === 0) throw usage('the hostlist means no component', 'it takes away every name that it has');
   const body = checkBody({ ...options, ...(names === undefined ? {} : { ids: names.join(',') }) });
   const request = { method: 'POST', path: `${PATH}/checks`, body } as const;
   const answer = await perform<DriftCheckAnswer>(context, api, request, options);
