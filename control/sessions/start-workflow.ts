@@ -56,7 +56,7 @@ function describe(session: SessionRow): string {
     .slice(0, 20)
     .map(
       (layer) =>
-        `${layer.index}. \`${layer.playbook}\` of ${maskAddress(layer.url)} at ${layer.commit ?? 'its default branch'}`,
+        `${layer.index + 1}. \`${layer.playbook}\` of ${maskAddress(layer.url)} at ${layer.commit ?? 'its default branch'}`,
     );
   return [
     `Session **${session.name}** of configuration **${session.configuration_name}**`,

@@ -1,3 +1,4 @@
+import { type LayerCount, layerName, layerNumber } from './layer-name.ts';
 import type { RetryHosts } from './schema.ts';
 
 /** What Temporal's web UI shows of a layer's run in one line: its playbook and its hosts. */
@@ -29,6 +30,8 @@ export interface RunInWords {
   /** Undefined where a plan of an older release does not name it. */
   playbook: string | undefined;
   layer: number;
+  /** Which of the session's layers it is; undefined for a debugging playbook. */
+  place: LayerCount | undefined;
   attempt: number;
   /** In words of `describeAim`; undefined where an inventory of an older release does not tell. */
   aim: string | undefined;
@@ -36,8 +39,9 @@ export interface RunInWords {
 }
 
 /** The summary of one attempt of one layer. */
-export function summarizeRun({ playbook, layer, attempt, aim, hosts }: RunInWords): string {
-  const what = cut(playbook ?? `layer ${layer}`, PLAYBOOK_MAX);
+export function summarizeRun({ playbook, layer, place, attempt, aim, hosts }: RunInWords): string {
+  const name = playbook === undefined ? '' : cut(playbook, PLAYBOOK_MAX);
+  const what = place === undefined ? name || layerNumber(layer) : layerName(layer, place, name).trim();
   const which = hosts === 'failed' ? ' on what failed' : '';
   const where = aim === undefined ? which : `${which ? `${which} of ` : ' on '}${aim}`;
   return cut(`${what}${where}${attempt === 1 ? '' : `, attempt ${attempt}`}`, SUMMARY_MAX);

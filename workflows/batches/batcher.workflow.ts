@@ -56,7 +56,7 @@ export async function batcherWorkflow({ poked = false, maxEvents }: BatcherInput
     await sleep(restMs, { summary: 'rest' });
     // A clock that differs from the engine's does not make it wait longer than was said.
     const left = Math.min(nextAt - Date.now(), waitMs - restMs);
-    if (left > 0) await condition(() => isPoked, left);
+    if (left > 0) await condition(() => isPoked, left, { summary: 'until the next pass' });
     const { continueAsNewSuggested, historyLength } = workflowInfo();
     if (continueAsNewSuggested || (maxEvents !== undefined && historyLength > maxEvents)) {
       const input: BatcherInput = { poked: isPoked, ...(maxEvents === undefined ? {} : { maxEvents }) };

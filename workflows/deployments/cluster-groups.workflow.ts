@@ -132,7 +132,7 @@ export async function clusterGroupsWorkflow(input: ClusterGroupsInput): Promise<
       }
       await tellWaiting();
       if (isFull()) return { app, waits };
-      await condition(() => looks !== heard, answer.waitMs);
+      await condition(() => looks !== heard, answer.waitMs, { summary: 'until the next look' });
     }
   }
 

@@ -8,7 +8,7 @@
  *
  * History: some 10 events a round.
  */
-import { condition, continueAsNew, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
+import { condition, continueAsNew, proxyActivities, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { OperatorActivities } from '../../activities/operator/contract.ts';
 import type { OperatorRef } from '../../domain/operator/activity-schema.ts';
 import { resourcesDue } from './messages.ts';
@@ -33,7 +33,8 @@ export async function operatorDispatcherWorkflow({ operator }: OperatorRef): Pro
   for (let round = 0; ; round += 1) {
     isTold = false;
     const { nextMs } = await dispatchReconciles({ operator });
-    await condition(() => isTold, Math.max(1, nextMs));
+    setCurrentDetails(`looks again in ${Math.ceil(nextMs / 1000)} s, or when it is told`);
+    await condition(() => isTold, Math.max(1, nextMs), { summary: 'until the next look' });
     if (round >= ROUNDS || workflowInfo().continueAsNewSuggested)
       await continueAsNew<typeof operatorDispatcherWorkflow>({ operator });
   }

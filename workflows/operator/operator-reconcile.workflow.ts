@@ -10,7 +10,7 @@
  *
  * History: at most 30 events.
  */
-import { condition, proxyActivities, setHandler } from '@temporalio/workflow';
+import { condition, proxyActivities, setCurrentDetails, setHandler } from '@temporalio/workflow';
 import type { OperatorActivities, OperatorMachineActivities } from '../../activities/operator/contract.ts';
 import { operatorMachineQueueOf } from '../../domain/engine/task-queues.ts';
 import type { ReconcileRef } from '../../domain/operator/activity-schema.ts';
@@ -50,9 +50,14 @@ export async function operatorReconcileWorkflow({ reconcileId, machine }: Reconc
     { description: 'The reconcile was cancelled while its machine is away.' },
   );
   const onMachine = async () => {
+    setCurrentDetails(`machine ${machine} reads the resource`);
     const { runs } = await prepareReconcile({ reconcileId });
-    if (runs && !isGivenUp) await runReconcile({ reconcileId });
+    if (!runs || isGivenUp) return;
+    setCurrentDetails(`machine ${machine} runs it`);
+    await runReconcile({ reconcileId });
   };
   await Promise.race([onMachine(), condition(() => isGivenUp)]);
+  setCurrentDetails(isGivenUp ? 'the run was given up: writes the end' : 'writes the end');
   await finishReconcile({ reconcileId });
+  setCurrentDetails('over');
 }

@@ -3,6 +3,7 @@
 import { condition, workflowInfo } from '@temporalio/workflow';
 import type { EndRun, RunLayer, SessionPlan, SessionRef } from '../../activities/sessions/contract.ts';
 import { describeHold } from '../../domain/sessions/hold.ts';
+import { placeOfLayer } from '../../domain/sessions/layer-name.ts';
 import {
   checkOutcome,
   describeLayerFailure,
@@ -85,7 +86,11 @@ async function runLayer(
   const run = { ...input, layer, attempt: state.progress.attempt };
   const playbook = playbooks[Math.max(0, layers.indexOf(layer))];
   show(state, { step: 'layer', layer });
-  const running = runner.runLayer({ ...run, hosts }, summarizeRun({ ...run, playbook, hosts, aim: state.aim }));
+  const place = placeOfLayer(
+    layers.map((index) => ({ index })),
+    layer,
+  );
+  const running = runner.runLayer({ ...run, hosts }, summarizeRun({ ...run, playbook, place, hosts, aim: state.aim }));
   // Looked at below, after the cancel; must not count as unhandled meanwhile.
   running.catch(() => undefined);
   await Promise.race([running, condition(() => state.cancel !== null)]);

@@ -18,6 +18,7 @@ import {
   log,
   patched,
   proxyActivities,
+  setCurrentDetails,
   sleep,
   TimeoutFailure,
   workflowInfo,
@@ -56,6 +57,8 @@ export async function sweepWorkflow(input: SweepInput = {}): Promise<void> {
     for (const host of await machinesAfterPass()) {
       if (!cleaning.has(host)) void cleanBeside(host, cleaning);
     }
+    const busy = cleaning.size === 0 ? '' : `; cleans up on ${[...cleaning].sort().join(', ')}`;
+    setCurrentDetails(`pass ${count} is made${busy}`);
     await sleep(Math.max(REST_MS, began + everyMs - Date.now()), { summary: 'until the next pass' });
     const isLong = workflowInfo().continueAsNewSuggested || count >= 2 * passes;
     if (isLong || (count >= passes && cleaning.size === 0)) await continueAsNew<typeof sweepWorkflow>(input);
@@ -89,6 +92,7 @@ async function cleanBeside(host: string, cleaning: Set<string>): Promise<void> {
 async function cleanHost(host: string): Promise<void> {
   const { cleanHost: clean } = proxyActivities<CleaningActivities>({
     taskQueue: hostQueueOf(host),
+    summary: `machine ${host}`,
     scheduleToStartTimeout: '45s',
     startToCloseTimeout: '10m',
     heartbeatTimeout: '30s',

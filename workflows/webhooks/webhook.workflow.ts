@@ -7,7 +7,7 @@
  *
  * History: some 13 events a round.
  */
-import { condition, continueAsNew, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
+import { condition, continueAsNew, proxyActivities, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { WebhookActivities } from '../../activities/webhooks/contract.ts';
 import { notificationsDue } from './messages.ts';
 
@@ -33,7 +33,8 @@ export async function webhookWorkflow({ name }: WebhookInput): Promise<void> {
   for (;;) {
     isTold = false;
     const { nextMs } = await deliverNotifications({ name });
-    if (nextMs !== null) await condition(() => isTold, Math.max(1, nextMs));
+    setCurrentDetails(nextMs === null ? 'nothing waits' : `tries again in ${Math.ceil(nextMs / 1000)} s`);
+    if (nextMs !== null) await condition(() => isTold, Math.max(1, nextMs), { summary: 'until the next try' });
     else if (!isTold) return;
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof webhookWorkflow>({ name });
   }

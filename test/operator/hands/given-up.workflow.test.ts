@@ -62,6 +62,8 @@ test('in its run: the last step follows while the run goes on elsewhere, and wha
   });
   const handle = await start(2, machine);
   await eventually('its run has begun', () => begun);
+  const shown = (await handle.query('__temporal_workflow_metadata')) as { currentDetails?: string };
+  expect(shown.currentDetails).toBe('machine slow runs it');
   await handle.signal(runGivenUp);
   await handle.result();
   expect(finished.at(-1)).toBe(id(2));

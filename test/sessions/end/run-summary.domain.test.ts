@@ -3,7 +3,14 @@ import fc from 'fast-check';
 import { describeAim, summarizeRun } from '../../../domain/sessions/run-summary.ts';
 
 const bytes = (text: string) => Buffer.byteLength(text);
-const run = { playbook: 'site.yml', layer: 0, attempt: 1, aim: 'n001,n002 (2 hosts)', hosts: 'all' } as const;
+const run = {
+  playbook: 'site.yml',
+  layer: 0,
+  place: { number: 1, of: 2 },
+  attempt: 1,
+  aim: 'n001,n002 (2 hosts)',
+  hosts: 'all',
+} as const;
 
 describe('the hosts of a session in a few words', () => {
   test.each([
@@ -26,13 +33,15 @@ describe('the hosts of a session in a few words', () => {
 
 describe('the summary of a run', () => {
   test.each([
-    [run, 'site.yml on n001,n002 (2 hosts)'],
-    [{ ...run, attempt: 3 }, 'site.yml on n001,n002 (2 hosts), attempt 3'],
-    [{ ...run, attempt: 2, hosts: 'failed' as const }, 'site.yml on what failed of n001,n002 (2 hosts), attempt 2'],
-    [{ ...run, aim: undefined }, 'site.yml'],
-    [{ ...run, aim: undefined, hosts: 'failed' as const }, 'site.yml on what failed'],
-    [{ ...run, playbook: undefined, aim: undefined, layer: 2 }, 'layer 2'],
-    [{ ...run, playbook: 'a\nb.yml' }, 'a b.yml on n001,n002 (2 hosts)'],
+    [run, 'layer 1/2 site.yml on n001,n002 (2 hosts)'],
+    [{ ...run, attempt: 3 }, 'layer 1/2 site.yml on n001,n002 (2 hosts), attempt 3'],
+    [{ ...run, attempt: 2, hosts: 'failed' as const }, 'layer 1/2 site.yml on what failed of n001,n002 (2 hosts), attempt 2'],
+    [{ ...run, aim: undefined }, 'layer 1/2 site.yml'],
+    [{ ...run, aim: undefined, hosts: 'failed' as const }, 'layer 1/2 site.yml on what failed'],
+    [{ ...run, playbook: undefined, aim: undefined, layer: 2, place: undefined }, 'layer 3'],
+    [{ ...run, playbook: undefined }, 'layer 1/2 on n001,n002 (2 hosts)'],
+    [{ ...run, playbook: 'facts', place: undefined, aim: undefined }, 'facts'],
+    [{ ...run, playbook: 'a\nb.yml' }, 'layer 1/2 a b.yml on n001,n002 (2 hosts)'],
   ])('%j', (given, words) => expect(summarizeRun(given)).toBe(words));
 
   test('has one line that Temporal takes, whatever playbook and limit are', () => {
@@ -47,7 +56,7 @@ describe('the summary of a run', () => {
     fc.assert(
       fc.property(given, ({ playbook, limit, hosts, attempt, of }) => {
         const aim = describeAim({ hosts, limit, inHand: 3 });
-        const words = summarizeRun({ playbook, layer: 0, attempt, aim, hosts: of });
+        const words = summarizeRun({ playbook, layer: 0, place: { number: 1, of: 1 }, attempt, aim, hosts: of });
         expect(bytes(words)).toBeLessThanOrEqual(200);
         expect(words).not.toMatch(/[\r\n]/);
       }),

@@ -185,8 +185,8 @@ describeNeeding(temporalMissing(), 'the end of a session in Temporal', () => {
     });
     await session.result();
     expect(await summariesOf(session, 'runLayer')).toEqual([
-      'site.yml on n001,n002 (2 hosts)',
-      'late.yml on n001,n002 (2 hosts)',
+      'layer 1/2 site.yml on n001,n002 (2 hosts)',
+      'layer 2/2 late.yml on n001,n002 (2 hosts)',
     ]);
   });
 

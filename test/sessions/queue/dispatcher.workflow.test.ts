@@ -84,7 +84,7 @@ describeNeeding(temporalMissing(), 'the dispatcher', () => {
     expect(staticSummary).toBe('web on dynamic, limit h1,h2');
     expect(staticDetails).toContain(`Session **${session.name}** of configuration **web**`);
     expect(staticDetails).toContain('by ann');
-    expect(staticDetails).toContain('0. `site.yml` of https://git.test/plays.git at its default branch');
+    expect(staticDetails).toContain('1. `site.yml` of https://git.test/plays.git at its default branch');
     const found = typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]);
     expect(Object.fromEntries(found)).toMatchObject({
       MusterConfiguration: 'web',

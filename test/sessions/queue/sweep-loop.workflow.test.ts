@@ -85,6 +85,8 @@ describeNeeding(testServerMissing(), 'the sweep', () => {
     await sweep.minutes(4.5);
     const pauses = sweep.at().map((time) => Math.round(time / MINUTE));
     expect(pauses).toEqual([0, 1, 2, 3, 4]);
+    const shown = (await sweep.handle.query('__temporal_workflow_metadata')) as { currentDetails?: string };
+    expect(shown.currentDetails).toBe('pass 5 is made');
     expect(await statusOf(sweep.handle)).toBe('RUNNING');
     await sweep.stop();
   }, 60_000);

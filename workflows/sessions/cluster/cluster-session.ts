@@ -167,7 +167,7 @@ async function untilItEnds(input: SessionRef, state: State, ended: Promise<JobEn
   });
   settled.catch(() => undefined);
   const news = () => over || state.cancel !== null;
-  await (state.progress.phase === 'teardown' ? condition(news, LAST_WORDS) : condition(news));
+  await (state.progress.phase === 'teardown' ? condition(news, LAST_WORDS, { summary: 'last words of the Job' }) : condition(news));
   while (!over) {
     try {
       await endJob(input);
@@ -176,7 +176,7 @@ async function untilItEnds(input: SessionRef, state: State, ended: Promise<JobEn
       // Nobody knows yet how a Job ends whose cluster is away: it may end by itself meanwhile.
       if (!(error instanceof ActivityFailure) || state.cancel !== null || !patched('waits-out-its-cluster'))
         throw error;
-      await condition(news, LAST_WORDS);
+      await condition(news, LAST_WORDS, { summary: 'last words of the Job' });
     }
   }
   const end = await settled;
