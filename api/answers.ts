@@ -1,6 +1,7 @@
 /** What routes of all lanes answer and take in alike. */
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { NextPageSchema } from '../domain/schema.ts';
 import { readJsonBody } from './server/json-body.ts';
 import { bodyMistake } from './server/schema-mistakes.ts';
 
@@ -8,7 +9,7 @@ import { bodyMistake } from './server/schema-mistakes.ts';
 export const NoContentSchema = z.undefined().describe('No content');
 
 /** `next` of a list: null, or the parameters of the next page (cfs-api 3). */
-export const NextSchema = z.record(z.string(), z.unknown()).nullable();
+export const NextSchema = NextPageSchema.nullable();
 
 /** Returns `next` of configurations and sources, behind the record of that name. */
 export function nextByName(

@@ -4,7 +4,7 @@ import { API_SERVER_PROGRAMS, canBuildClusterPrograms, missingClusterPrograms } 
 import { findOnPath, output } from './commands.mjs';
 import { installedNode } from './installed-node.mjs';
 import { installedOperatorAnsible } from './operator-ansible.mjs';
-import { installedSchemathesis } from './schemathesis.mjs';
+import { installedPythonTools } from './python-tools.mjs';
 import { NEEDED } from './settings.mjs';
 import { SetupError } from './setup-error.mjs';
 import { goVersion, installedTemporal } from './temporal.mjs';
@@ -29,7 +29,7 @@ export async function checkPrerequisites({ temporal, tests, ansible, operator = 
   if (!findOnPath('git')) missing.push('git (package: git)');
   if (!installedNode() && !findOnPath('npm')) missing.push('npm (package: npm)');
   const needsVenv = (ansible && !installedAnsible({ tests })) || (operator && !installedOperatorAnsible());
-  if (needsVenv || (tests && !installedSchemathesis())) {
+  if (needsVenv || (tests && !installedPythonTools())) {
     const found = findPython();
     python = found.path;
     if (!python) missing.push(found.reason);

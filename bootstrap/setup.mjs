@@ -11,7 +11,7 @@ import { runtimeEnvironment } from './installed-node.mjs';
 import { ensureNodeModules } from './node-modules.mjs';
 import { ensureOperatorAnsible } from './operator-ansible.mjs';
 import { checkPrerequisites } from './prerequisites.mjs';
-import { ensureSchemathesis } from './schemathesis.mjs';
+import { ensurePythonTools } from './python-tools.mjs';
 import { ensureTemporal } from './temporal.mjs';
 import { ensureTestServer, installedTestServer } from './test-server.mjs';
 
@@ -41,7 +41,7 @@ export async function setUp({ tests = false, operator = false } = {}) {
   if (tests) {
     const testServer = notes.some((note) => /Java|Maven/.test(note)) ? installedTestServer() : await ensureTestServer();
     if (testServer) env.MUSTER_TEST_SERVER_BINARY = testServer;
-    env.MUSTER_TEST_SCHEMATHESIS = await ensureSchemathesis(python);
+    Object.assign(env, await ensurePythonTools(python));
     // They take minutes to build: whoever needs them waits for them there.
     if (canBuildClusterPrograms() || missingClusterPrograms(API_SERVER_PROGRAMS).length === 0)
       env.MUSTER_TEST_KUBERNETES_DIR = clusterProgramsFolder();

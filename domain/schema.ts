@@ -56,3 +56,8 @@ export const TagsSchema = atMost(z.record(z.string(), z.string()), { entries: 1_
 export const LIMIT_TEXT = 'Most records of the page. Default of the CFS lists: the option `default_page_size`.';
 export const AFTER_ID_TEXT =
   'Key of the last record of the page before, as `next` gives it. It need not exist any more.';
+
+/** Parameters of the next page of a list, which go into the request as they are (cfs-api 3). */
+export const NextPageSchema = z
+  .record(z.string(), z.unknown())
+  .meta({ id: 'NextPage', description: 'Parameters of the request for the next page, such as `limit` and `after_id`.' });

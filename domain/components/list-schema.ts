@@ -1,6 +1,6 @@
 /** Shapes of Muster's own list of components. */
 import { z } from 'zod';
-import { AFTER_ID_TEXT, LIMIT_TEXT, TagsSchema } from '../schema.ts';
+import { AFTER_ID_TEXT, LIMIT_TEXT, NextPageSchema, TagsSchema } from '../schema.ts';
 import { CONFIGURATION_STATUSES, ComponentListQuerySchema, DesiredLayerSchema, StateLayerSchema } from './schema.ts';
 import { HostsSchema, TextInIdSchema } from './selection-schema.ts';
 
@@ -54,7 +54,7 @@ export type ComponentItem = z.infer<typeof ComponentItemSchema>;
 export const ComponentItemsSchema = z
   .object({
     components: z.array(ComponentItemSchema),
-    next: z.record(z.string(), z.unknown()).nullable(),
+    next: NextPageSchema.nullable(),
     total: z.int().optional().describe('How many match, where `count` asks for it: exact up to 100,000.'),
     more: z.boolean().optional().describe('True where more match than `total` says.'),
     unknown: z

@@ -1,6 +1,6 @@
 /** Shapes of what became of one configuration: its versions, what two of them differ in, and what uses it. Times are ISO with ms and Z. */
 import { z } from 'zod';
-import { AFTER_ID_TEXT, LIMIT_TEXT } from '../schema.ts';
+import { AFTER_ID_TEXT, LIMIT_TEXT, NextPageSchema } from '../schema.ts';
 import { AdditionalInventorySchema, ConfigurationMusterSchema, StoredLayerSchema } from './schema.ts';
 
 /** A version that is not older than the configuration as it stands. */
@@ -47,7 +47,7 @@ export const ConfigurationHistorySchema = z
       .string()
       .nullable()
       .describe('Time of the oldest change that the audit still has; null where it has none.'),
-    next: z.record(z.string(), z.unknown()).nullable().describe('Parameters of the next page; null: this is the last.'),
+    next: NextPageSchema.nullable().describe('Parameters of the next page; null: this is the last.'),
   })
   .meta({ id: 'ConfigurationHistory' });
 export type ConfigurationHistory = z.infer<typeof ConfigurationHistorySchema>;

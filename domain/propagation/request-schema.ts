@@ -1,6 +1,6 @@
 /** Queries of lists, and small answers, of the model. */
 import { z } from 'zod';
-import { AFTER_ID_TEXT } from '../schema.ts';
+import { AFTER_ID_TEXT, NextPageSchema } from '../schema.ts';
 import { RESOURCE_STATES } from './item-state.ts';
 import { ConnectionSchema, EventFilterSchema, HistoryItemSchema, StagedItemSchema } from './schema.ts';
 
@@ -84,7 +84,7 @@ export const RemovalSchema = z
 export type RemovalView = z.infer<typeof RemovalSchema>;
 
 /** `next` of a page: null, or the parameters of the next page. */
-const Next = z.record(z.string(), z.unknown()).nullable();
+const Next = NextPageSchema.nullable();
 
 export const StagedPageSchema = z.strictObject({ changes: z.array(StagedItemSchema), next: Next });
 export const HistoryPageSchema = z.strictObject({ changes: z.array(HistoryItemSchema), next: Next });

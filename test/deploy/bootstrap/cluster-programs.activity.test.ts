@@ -85,6 +85,7 @@ describe('builds beside the suites', () => {
     await checkout.usualPrograms();
     await checkout.program('temporal', 'echo temporal version 1');
     await checkout.write('test/fuzz/requirements.txt', 'schemathesis==0\n');
+    await checkout.write('test/api/python-client/requirements.txt', 'openapi-python-client==0\n');
   });
 
   /** In place of the suites: says where the programs will be, and ends when `until` is in that folder. */
