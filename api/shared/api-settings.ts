@@ -33,6 +33,7 @@ export function apiSettings(env: Environment, tls: TlsPair | undefined, version:
     allowsLocal: env.MUSTER_ALLOW_LOCAL_CONNECTION,
     eventPolicy: env.MUSTER_CONNECTION_EVENTS,
     version,
+    dataDir: env.MUSTER_DATA_DIR,
     deployments: { staleAfterMs: env.MUSTER_DEPLOY_STALE_AFTER_SECONDS * 1000 },
   };
 }

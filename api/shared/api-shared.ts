@@ -78,6 +78,8 @@ export interface ApiSettings {
   temporalUiUrl: string | undefined;
   /** Temporal's namespace, for those links. */
   temporalNamespace: string;
+  /** Folder of what lasts, whose free disk is measured. */
+  dataDir: string;
   imageSettings: ImageSettings;
   /** What executes the work of users on this installation, unless they say otherwise. */
   runner: RunnerKind;

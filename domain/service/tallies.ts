@@ -5,8 +5,19 @@ export const COUNTS = {
   sessions_ended: 'succeeded',
   batches_ended: 'result',
   plan_nodes_failed: 'outcome',
+  runs_lost: 'owner',
+  webhook_notifications_ended: 'result',
 } as const;
 export type CountName = keyof typeof COUNTS;
+
+/** Labels that a count shows before anything was counted. */
+export const FIRST_LABELS: Readonly<Record<CountName, readonly string[]>> = {
+  sessions_ended: ['true', 'false', 'unknown'],
+  batches_ended: [],
+  plan_nodes_failed: ['failed', 'error'],
+  runs_lost: ['session'],
+  webhook_notifications_ended: ['delivered', 'failed'],
+};
 
 /** Durations. */
 export const DURATIONS = ['session_schedule_to_start', 'session_work', 'run_schedule_to_start'] as const;

@@ -18,6 +18,8 @@ export interface Gauges {
   activeRuns: number;
   /** How late the newest event of an open run was when it was stored, the worst of them, seconds. */
   eventLag: number;
+  /** How long the run that has told nothing for longest is silent, of those that are started, seconds; 0 where none is. */
+  silentRun: number;
   /** Starts and cancels that the workflow engine has not taken yet, and the age of the oldest, seconds. */
   undelivered: number;
   undeliveredSeconds: number;
@@ -36,9 +38,18 @@ export interface Gauges {
   rollouts: Record<string, number>;
   drift: Record<string, number>;
   failedSchedules: number;
-  /** Seconds since the batcher's last pass and how long it took; null before the first. */
+  /** Age of the oldest result of a check, seconds; null without any. */
+  oldestCheck: number | null;
+  /** Schedules, by whether they are paused. */
+  schedules: Record<string, number>;
+  /** Notifications that wait for their first try, or for another; and how long the oldest of enabled webhooks waits, seconds. */
+  notifications: Record<string, number>;
+  oldestNotification: number;
+  /** Size of the database, bytes. */
+  databaseBytes: number;
   /** Whether everything is stopped. */
   isStopped: boolean;
+  /** Seconds since the batcher's last pass and how long it took; null before the first. */
   sinceLastPass: number | null;
   lastPassSeconds: number | null;
 }
@@ -81,6 +92,10 @@ async function readCounts(db: Db, now: Date): Promise<Omit<Gauges, 'components'>
       (select count(*) from sessions where stage = 'admitted') as admitted,
       (select count(*) from runs where state in ${literals(OPEN_RUN_STATES)}) as "activeRuns",
       (select coalesce(max(event_lag_ms), 0) / 1000.0 from runs where state = 'started')::float8 as "eventLag",
+      (select coalesce(max(${since('heard_at')}), 0) from (
+        select coalesce((select time from events where stream_id = runs.stream_id order by seq desc limit 1),
+          started_at, created_at) as heard_at
+        from runs where state = 'started') as heard) as "silentRun",
       (select count(*) from outbox) as undelivered,
       (select coalesce(max(${since('created_at')}), 0) from outbox) as "undeliveredSeconds",
       (select coalesce(jsonb_object_agg(state, count), '{}') from (
@@ -97,6 +112,17 @@ async function readCounts(db: Db, now: Date): Promise<Omit<Gauges, 'components'>
         select status, count(*) from drift group by status) as counted) as drift,
       (select count(*) from schedules where (select state from schedule_runs where schedule_id = schedules.id
         and ended_at is not null order by ended_at desc limit 1) = 'failed') as "failedSchedules",
+      (select extract(epoch from ${now}::timestamptz - min(checked_at))::float8 from drift) as "oldestCheck",
+      (select coalesce(jsonb_object_agg(state, count), '{}') from (
+        select case when paused then 'paused' else 'active' end as state, count(*) from schedules group by 1) as counted)
+        as schedules,
+      (select coalesce(jsonb_object_agg(state, count), '{}') from (
+        select case when attempts = 0 then 'waiting' else 'retrying' end as state, count(*)
+        from notifications where state = 'waiting' group by 1) as counted) as notifications,
+      (select coalesce(max(${since('notifications.created_at')}), 0) from notifications
+        join webhooks on webhooks.name = notifications.webhook and webhooks.enabled
+        where state = 'waiting') as "oldestNotification",
+      pg_database_size(current_database())::float8 as "databaseBytes",
       (select coalesce(bool_or(stopped_at is not null), false) from fleet_stop) as "isStopped",
       paused as "isPaused", ${since('last_pass_at')} as "sinceLastPass", last_pass_ms / 1000.0::float8 as "lastPassSeconds"
     from batcher_state

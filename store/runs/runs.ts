@@ -5,7 +5,7 @@ import { isRunOver, OPEN_RUN_STATES, type RunEndState, type RunState } from '../
 import type { RunCursor } from '../../domain/runs/runner.ts';
 import type { Db } from '../connection/database.ts';
 import { literals } from '../connection/literals.ts';
-import { insertDuration } from '../connection/tallies.ts';
+import { countOne, insertDuration } from '../connection/tallies.ts';
 import { deleteStream } from './streams.ts';
 
 export interface NewRun {
@@ -115,7 +115,7 @@ export async function moveRunCursor(
   return result.numUpdatedRows > 0n;
 }
 
-/** Writes the end of a run once; `exitCode` null for a lost one. Answers whether this call wrote it. */
+/** Writes the end of a run once, and counts a lost one; `exitCode` null for a lost one. Answers whether this call wrote it. */
 export async function markRunEnded(
   db: Db,
   id: string,
@@ -128,8 +128,10 @@ export async function markRunEnded(
     .set({ state, exit_code: exitCode, ended_at: now })
     .where('id', '=', id)
     .where('state', 'in', OPEN_RUN_STATES)
+    .returning('owner_kind')
     .executeTakeFirst();
-  return result.numUpdatedRows > 0n;
+  if (result !== undefined && state === 'lost') await countOne(db, 'runs_lost', result.owner_kind ?? 'session');
+  return result !== undefined;
 }
 
 /** Why Ansible ended the run, in its own words. */
@@ -139,12 +141,14 @@ export async function noteRunError(db: Db, id: string, error: string): Promise<v
 
 /** Marks every run whose end is not on record as lost; answers how many there were. */
 export async function markOpenRunsLost(db: Db, now: Date): Promise<number> {
-  const result = await db
+  const lost = await db
     .updateTable('runs')
     .set({ state: 'lost', exit_code: null, ended_at: now })
     .where('state', 'in', OPEN_RUN_STATES)
-    .executeTakeFirst();
-  return Number(result.numUpdatedRows);
+    .returning('owner_kind')
+    .execute();
+  for (const { owner_kind } of lost) await countOne(db, 'runs_lost', owner_kind ?? 'session');
+  return lost.length;
 }
 
 /** Whether any run of the session may have executed something. */

@@ -2,6 +2,7 @@
 import { type Insertable, type Selectable, sql } from 'kysely';
 import type { DeliveryState, WebhookEvent } from '../../domain/webhooks/webhook-schema.ts';
 import type { Db } from '../connection/database.ts';
+import { countOne } from '../connection/tallies.ts';
 import type { NotificationsTable, WebhooksTable } from './tables.ts';
 
 export type WebhookRow = Selectable<WebhooksTable> & {
@@ -166,7 +167,7 @@ export interface Delivery {
 /** Notes what became of one try; a late one changes nothing once another has delivered it, or was the last. */
 export async function noteDelivery(db: Db, id: string, delivery: Delivery): Promise<void> {
   const { state, now, nextTryAt, status, error } = delivery;
-  await db
+  const noted = await db
     .updateTable('notifications')
     .set((eb) => ({
       state,
@@ -178,7 +179,9 @@ export async function noteDelivery(db: Db, id: string, delivery: Delivery): Prom
     }))
     .where('id', '=', id)
     .where('state', '=', 'waiting')
-    .execute();
+    .returning('id')
+    .executeTakeFirst();
+  if (noted !== undefined && state !== 'waiting') await countOne(db, 'webhook_notifications_ended', state);
 }
 
 /** At most `limit` notifications of a webhook, newest first, after the one of an id. */

@@ -10,6 +10,7 @@ import {
   type CountName,
   DURATIONS,
   type DurationName,
+  FIRST_LABELS,
   histogramOf,
 } from '../../../domain/service/tallies.ts';
 import type { Tally } from '../../../store/connection/tallies.ts';
@@ -38,6 +39,11 @@ const GAUGES: readonly [name: string, help: string, value: (gauges: Gauges) => V
     'How late the newest event of an open run was stored, the worst of them',
     (now) => now.eventLag,
   ],
+  [
+    'run_silent_seconds',
+    'How long the run that has told nothing for longest is silent, of those that are at work',
+    (now) => now.silentRun,
+  ],
   ['outbox_length', 'Starts and cancels that the workflow engine has not taken yet', (now) => now.undelivered],
   ['outbox_oldest_seconds', 'Age of the oldest of them', (now) => now.undeliveredSeconds],
   ['batches', 'Batches that have not ended', (now) => ({ open: 0, sent: 0, ...now.batches }), 'state'],
@@ -47,6 +53,7 @@ const GAUGES: readonly [name: string, help: string, value: (gauges: Gauges) => V
   ['batcher_keys_held', 'Batch keys that a fault of the controller holds', (now) => now.heldKeys],
   ['rollouts', 'Current rollouts of configurations', (now) => ({ ...none(ROLLOUT_STATES), ...now.rollouts }), 'state'],
   ['drift_layers', 'Layers of components by what the last check found', (now) => now.drift, 'status'],
+  ['drift_oldest_check_seconds', 'Age of the oldest result of a drift check', (now) => now.oldestCheck],
   ['plans', 'Plans of propagation', (now) => now.plans, 'state'],
   [
     'operator_resources',
@@ -58,6 +65,19 @@ const GAUGES: readonly [name: string, help: string, value: (gauges: Gauges) => V
   ['operator_reconciles_open', 'Reconciles that are open', (now) => now.operator.open],
   ['operators_live', 'Operators with a process that gives signs', (now) => now.operator.live],
   ['schedules_failed', 'Schedules whose last run failed', (now) => now.failedSchedules],
+  ['schedules', 'Schedules', (now) => ({ active: 0, paused: 0, ...now.schedules }), 'state'],
+  [
+    'webhook_notifications',
+    'Notifications that wait for their first try, or for another',
+    (now) => ({ waiting: 0, retrying: 0, ...now.notifications }),
+    'state',
+  ],
+  [
+    'webhook_oldest_notification_seconds',
+    'How long the oldest notification of enabled webhooks waits',
+    (now) => now.oldestNotification,
+  ],
+  ['database_bytes', 'Size of the database', (now) => now.databaseBytes],
   ['stopped', '1 while everything is stopped', (now) => Number(now.isStopped)],
   ['batcher_paused', '1 while the batcher is paused by hand', (now) => Number(now.isPaused)],
   ['batcher_since_last_pass_seconds', 'Seconds since the last pass of the batcher', (now) => now.sinceLastPass],
@@ -68,6 +88,8 @@ const COUNT_HELP: Record<CountName, string> = {
   sessions_ended: 'Sessions that ended, by result',
   batches_ended: 'Batches that ended, by result',
   plan_nodes_failed: 'Nodes that had failed when their plan ended, by outcome',
+  runs_lost: 'Playbook runs whose end nobody knows, by what they were for',
+  webhook_notifications_ended: 'Notifications that were delivered, or given up, by result',
 };
 
 const DURATION_HELP: Record<DurationName, string> = {
@@ -111,6 +133,8 @@ export function databaseMetrics(registry: Registry): (gauges: Gauges, tallies: r
       components.set({ status, enabled: String(enabled) }, count);
     for (const { name, counter } of counters) {
       counter.reset();
+      // What is not there yet is 0, so that its first time is seen as growth.
+      for (const word of FIRST_LABELS[name]) counter.inc({ [COUNTS[name]]: word }, 0);
       const counted = tallies.filter((tally) => tally.name === name);
       for (const { label, count } of counted) counter.inc({ [COUNTS[name]]: label }, count);
     }

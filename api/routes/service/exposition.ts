@@ -1,3 +1,4 @@
+import { statfs } from 'node:fs/promises';
 import { Gauge, Registry } from 'prom-client';
 import { countOperatorWork } from '../../../control/operator/read-operators.ts';
 import { isConnectionError } from '../../../store/connection/database.ts';
@@ -8,6 +9,8 @@ import { databaseMetrics, durationsText } from './database-metrics.ts';
 import type { ServiceApi } from './dependencies.ts';
 import { type CountRequest, processMetrics } from './process-metrics.ts';
 
+type ExpositionParts = Pick<ServiceApi, 'db' | 'clock' | 'engineHealth' | 'readWorkers' | 'dataDir'>;
+
 export interface Exposition {
   countRequest: CountRequest;
   /** Media type and text of all metrics, as they are now. */
@@ -15,7 +18,7 @@ export interface Exposition {
 }
 
 /** All metrics of an API process. Without a database those of the process are told, and that there is none. */
-export function createExposition(deps: Pick<ServiceApi, 'db' | 'clock'>): Exposition {
+export function createExposition(deps: ExpositionParts): Exposition {
   const ofProcess = new Registry();
   const ofDatabase = new Registry();
   const countRequest = processMetrics(ofProcess);
@@ -24,11 +27,12 @@ export function createExposition(deps: Pick<ServiceApi, 'db' | 'clock'>): Exposi
     help: '1 when the database answered this request',
     registers: [ofProcess],
   });
+  const aroundHere = surroundings(ofProcess, deps);
   const take = databaseMetrics(ofDatabase);
   return {
     countRequest,
     read: async () => {
-      const stored = await readStored(deps);
+      const [stored] = await Promise.all([readStored(deps), aroundHere()]);
       up.set(Number(stored !== null));
       const own = await ofProcess.metrics();
       if (stored === null) return { type: ofProcess.contentType, text: own };
@@ -39,8 +43,39 @@ export function createExposition(deps: Pick<ServiceApi, 'db' | 'clock'>): Exposi
   };
 }
 
+/** Adds what stands beside the database; answers what looks at it. The engine says within some 3 s whether it is there. */
+function surroundings(registry: Registry, deps: ExpositionParts): () => Promise<void> {
+  const registers = [registry];
+  const engine = new Gauge({ name: 'muster_engine_up', help: '1 when Temporal answered this request', registers });
+  const workers = new Gauge({
+    name: 'muster_workers',
+    help: 'Workers that take up work; absent while Temporal does not say',
+    registers,
+  });
+  const disk = new Gauge({
+    name: 'muster_disk_free_bytes',
+    help: 'Free disk of the data directory of this process',
+    registers,
+  });
+  return async () => {
+    const [health, atWork, free] = await Promise.all([
+      deps.engineHealth(),
+      deps.readWorkers().catch(() => null),
+      statfs(deps.dataDir).catch(() => null),
+    ]);
+    engine.set(Number(health.ok));
+    setOrRemove(workers, health.ok ? atWork?.count : undefined);
+    setOrRemove(disk, free === null ? undefined : free.bavail * free.bsize);
+  };
+}
+
+function setOrRemove(gauge: Gauge, value: number | undefined): void {
+  if (value === undefined) gauge.remove();
+  else gauge.set(value);
+}
+
 /** What the database says, or null when it is away. */
-async function readStored({ db, clock }: Pick<ServiceApi, 'db' | 'clock'>) {
+async function readStored({ db, clock }: Pick<ExpositionParts, 'db' | 'clock'>) {
   try {
     const gauges = {
       ...(await readGauges(db, clock())),

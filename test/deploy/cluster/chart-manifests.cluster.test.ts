@@ -1,4 +1,7 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
 import { loadEnvironment } from '../../../config/environment.ts';
 import { CHART, helm, type Manifest, renderChart, renderKustomize } from '../../support/kubernetes/helm.ts';
 import { plainManifests, readManifest } from '../../support/kubernetes/plain-manifests.ts';
@@ -104,6 +107,30 @@ describe('with every value set', () => {
     expect([permissionMistakes(objects), rightsMistakes(objects)]).toEqual([[], []]);
     const roles = objects.filter(({ kind }) => kind === 'Role').map(({ metadata }) => metadata.namespace);
     expect(roles).toEqual(['muster-jobs', 'muster-jobs', 'muster']);
+  });
+
+  test('monitoring is what Prometheus and Grafana take', async () => {
+    const kinds = ['ServiceMonitor', 'PrometheusRule'];
+    const none = await renderChart(set());
+    expect(none.filter(({ kind, metadata }) => kinds.includes(kind) || /monitoring/.test(metadata.name))).toEqual([]);
+    const on = ['serviceMonitor', 'rules', 'dashboard'].map((one) => `monitoring.${one}.enabled=true`);
+    const token = 'monitoring.serviceMonitor.token.existingSecret=reader';
+    const objects = await renderChart(set(...on, token, 'monitoring.rules.labels.release=prometheus'));
+    const found = (wanted: string) => objects.find(({ kind, metadata }) => kind === wanted && /monitoring/.test(metadata.name));
+    expect(found('ServiceMonitor')?.spec.endpoints).toEqual([
+      {
+        port: 'api',
+        path: '/metrics',
+        interval: '30s',
+        scheme: 'http',
+        authorization: { credentials: { name: 'reader', key: 'token' } },
+      },
+    ]);
+    const file = (name: string) => readFile(join(CHART, 'monitoring', name), 'utf8');
+    expect(found('PrometheusRule')?.spec).toEqual(parse(await file('alerts.yaml')));
+    expect(found('PrometheusRule')?.metadata.labels.release).toBe('prometheus');
+    expect(found('ConfigMap')?.metadata.labels.grafana_dashboard).toBe('1');
+    expect(JSON.parse(found('ConfigMap')?.data['muster.json'])).toEqual(JSON.parse(await file('dashboard.json')));
   });
 
   test('what a value switches off is not there', async () => {

@@ -151,6 +151,7 @@ export async function createTestApi(overrides: Partial<TestDependencies> = {}): 
     streams: openStreamFeed({ url: database.url }),
     tracing: undefined,
     version: '0.0.0-test',
+    dataDir: dir,
     deployments: { staleAfterMs: 60_000 },
     readKubeconfig: openKubeconfigs(openAddresses({ allowLoopback: true, networks: [], own: [] })),
     ...overrides,
