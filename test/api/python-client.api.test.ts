@@ -16,15 +16,19 @@ const missing = generator === undefined ? 'openapi-python-client is not installe
 /** Hundreds of operations are made into as many modules, ms. */
 const PATIENCE = 120_000;
 
+/** What the generator could not take, by the heads of its warnings. */
+const warningsOf = (text: string) => [...text.matchAll(/WARNING parsing (.*)/g)].map(([, what]) => what ?? '');
+
 describeNeeding(missing, 'a client that was generated from openapi/muster.json', () => {
   let api: TokenApi;
   let dir: string;
   let answers: Record<string, unknown>;
+  let warnings: string[];
   beforeAll(async () => {
     dir = await mkdtemp(join(tmpdir(), 'muster-python-client-'));
-    const args = ['generate', '--path', join(ROOT, 'openapi', 'muster.json'), '--meta', 'none', '--fail-on-warning'];
+    const args = ['generate', '--path', join(ROOT, 'openapi', 'muster.json'), '--meta', 'none'];
     args.push('--config', join(FOLDER, 'generator.yaml'), '--output-path', join(dir, 'muster_client'));
-    await run(generator ?? '', args, { cwd: dir });
+    warnings = warningsOf((await run(generator ?? '', args, { cwd: dir, env: { PATH: process.env.PATH, NO_COLOR: '1' } })).stderr);
 
     api = await createTokenApi();
     const layers = [{ clone_url: 'https://git.example.test/a.git', playbook: 'site.yml', commit: 'a'.repeat(40) }];
@@ -40,6 +44,13 @@ describeNeeding(missing, 'a client that was generated from openapi/muster.json',
   afterAll(async () => {
     await api?.close();
     await rm(dir, { recursive: true, force: true });
+  });
+
+  test('has every operation; bodies of text are left out, which have a form in JSON', () => {
+    expect(warnings).toEqual([
+      'POST /api/v1/propagation/events within propagation.',
+      'POST /api/v1/propagation/events/bulk within propagation.',
+    ]);
   });
 
   test('makes, changes and deletes a record, with members of their own types', () => {
