@@ -7,6 +7,7 @@ export const COUNTS = {
   plan_nodes_failed: 'outcome',
   runs_lost: 'owner',
   webhook_notifications_ended: 'result',
+  schedule_runs: 'result',
 } as const;
 export type CountName = keyof typeof COUNTS;
 
@@ -17,6 +18,7 @@ export const FIRST_LABELS: Readonly<Record<CountName, readonly string[]>> = {
   plan_nodes_failed: ['failed', 'error'],
   runs_lost: ['session'],
   webhook_notifications_ended: ['delivered', 'failed'],
+  schedule_runs: ['succeeded', 'failed', 'cancelled', 'skipped'],
 };
 
 /** Durations. */

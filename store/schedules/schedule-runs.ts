@@ -7,6 +7,7 @@ import type {
   ScheduleRunState,
 } from '../../domain/schedules/schedule-schema.ts';
 import type { Db } from '../connection/database.ts';
+import { countMore, countOne } from '../connection/tallies.ts';
 import type { ScheduleRunsTable } from './tables.ts';
 
 export type ScheduleRunRow = Selectable<ScheduleRunsTable>;
@@ -73,13 +74,14 @@ export async function lockScheduleRun(trx: Db, id: string): Promise<ScheduleRunR
  * waited for, and left alone.
  */
 export async function endIdleScheduleRuns(db: Db, { detail, now }: { detail: string; now: Date }): Promise<void> {
-  await db
+  const { numUpdatedRows } = await db
     .updateTable('schedule_runs')
     .set({ state: 'cancelled', ended_at: now, error_code: 'cancelled', error: detail })
     .where('ended_at', 'is', null)
     .where('result', 'is', null)
     .where(sql<boolean>`(action is null or action ->> 'session' is not null or action ->> 'check' is not null)`)
-    .execute();
+    .executeTakeFirst();
+  if (numUpdatedRows > 0n) await countMore(db, 'schedule_runs', 'cancelled', Number(numUpdatedRows));
 }
 
 /** The newest run of each of these schedules that has any. */
@@ -167,5 +169,7 @@ export async function endScheduleRun(
     .where('id', '=', id)
     .where('ended_at', 'is', null)
     .executeTakeFirst();
-  return updated.numUpdatedRows > 0n;
+  const hasEnded = updated.numUpdatedRows > 0n;
+  if (hasEnded) await countOne(db, 'schedule_runs', state);
+  return hasEnded;
 }

@@ -90,6 +90,7 @@ const COUNT_HELP: Record<CountName, string> = {
   plan_nodes_failed: 'Nodes that had failed when their plan ended, by outcome',
   runs_lost: 'Playbook runs whose end nobody knows, by what they were for',
   webhook_notifications_ended: 'Notifications that were delivered, or given up, by result',
+  schedule_runs: 'Runs of schedules that ended, by result',
 };
 
 const DURATION_HELP: Record<DurationName, string> = {
