@@ -66,6 +66,41 @@ printf '%s\\n' "\${COMPREPLY[@]}"`;
   });
 });
 
+test.each([
+  [['batch', 'get', ''], '/api/v1/batches?limit=1000', { batches: [{ id: 'b-1' }] }, ['b-1']],
+  [
+    ['repository', 'get', ''],
+    '/api/v1/propagation/repositories?limit=1000',
+    { repositories: [{ name: 'site' }] },
+    ['site'],
+  ],
+  [['operator', 'list', '--operator', ''], '/api/v1/operator', { operators: [{ name: 'ops' }] }, ['ops']],
+  [
+    ['operator', 'get', ''],
+    '/api/v1/operator/watches',
+    { watches: [{ kind: 'Cache' }, { kind: 'Cache' }, { kind: 'Store' }] },
+    ['Cache', 'Store'],
+  ],
+  [
+    ['operator', 'get', 'Cache', ''],
+    '/api/v1/operator/resources?limit=1000&kind=Cache',
+    { resources: [{ namespace: 'east', name: 'one' }] },
+    ['east/one'],
+  ],
+  [
+    ['cluster', 'get', ''],
+    '/api/v1/clusters?limit=1000',
+    { clusters: [{ provider: 'east', name: 'one' }] },
+    ['east+one'],
+  ],
+  [['plan', 'get', ''], '/api/v1/propagation/plans?limit=1000', { plans: [{ id: '0a' }] }, ['0a']],
+])('names are those that the API lists: %j', async (words, url, answer, names) => {
+  api.on(`GET ${url.split('?')[0]}`, always(200, { ...answer, next: null }));
+  const { out } = await cli(['complete', '--', ...words], { url: api.url });
+  expect(out.split('\n').filter((line) => line !== '')).toEqual(names.map((name) => `${name}\t`));
+  expect(api.seen.map((request) => request.url)).toEqual([url]);
+});
+
 test.each(SHELLS)('completion %s writes the script, whatever the contexts are', async (shell) => {
   await mkdir(join(folder, '.config', 'muster'), { recursive: true });
   await writeFile(join(folder, '.config', 'muster', 'config.yaml'), ': : :', { mode: 0o644 });
