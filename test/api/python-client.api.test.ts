@@ -48,8 +48,8 @@ describeNeeding(missing, 'a client that was generated from openapi/muster.json',
 
   test('has every operation; bodies of text are left out, which have a form in JSON', () => {
     expect(warnings).toEqual([
-      'POST /api/v1/propagation/events within propagation.',
-      'POST /api/v1/propagation/events/bulk within propagation.',
+      'POST /api/v1/propagation/events within events.',
+      'POST /api/v1/propagation/events/bulk within events.',
     ]);
   });
 
