@@ -60,4 +60,7 @@ export const AFTER_ID_TEXT =
 /** Parameters of the next page of a list, which go into the request as they are (cfs-api 3). */
 export const NextPageSchema = z
   .record(z.string(), z.unknown())
-  .meta({ id: 'NextPage', description: 'Parameters of the request for the next page, such as `limit` and `after_id`.' });
+  .meta({
+    id: 'NextPage',
+    description: 'Parameters of the request for the next page, such as `limit` and `after_id`.',
+  });

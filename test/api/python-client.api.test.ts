@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { ROOT } from '../support/source-tree.ts';
 import { describeNeeding } from '../support/requirement.ts';
+import { ROOT } from '../support/source-tree.ts';
 import { createTokenApi, type TokenApi } from '../support/stack/token-api.ts';
 
 const run = promisify(execFile);
@@ -28,7 +28,9 @@ describeNeeding(missing, 'a client that was generated from openapi/muster.json',
     dir = await mkdtemp(join(tmpdir(), 'muster-python-client-'));
     const args = ['generate', '--path', join(ROOT, 'openapi', 'muster.json'), '--meta', 'none'];
     args.push('--config', join(FOLDER, 'generator.yaml'), '--output-path', join(dir, 'muster_client'));
-    warnings = warningsOf((await run(generator ?? '', args, { cwd: dir, env: { PATH: process.env.PATH, NO_COLOR: '1' } })).stderr);
+    warnings = warningsOf(
+      (await run(generator ?? '', args, { cwd: dir, env: { PATH: process.env.PATH, NO_COLOR: '1' } })).stderr,
+    );
 
     api = await createTokenApi();
     const layers = [{ clone_url: 'https://git.example.test/a.git', playbook: 'site.yml', commit: 'a'.repeat(40) }];

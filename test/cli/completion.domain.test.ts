@@ -75,15 +75,30 @@ test('a flag without a value takes no word away', async () => {
 });
 
 test.each<[string[], string[]]>([
-  [['batch', 'get', ''], ['b-1', 'b-2']],
+  [
+    ['batch', 'get', ''],
+    ['b-1', 'b-2'],
+  ],
   [['rollout', 'stop', ''], ['web']],
   [['repository', 'get', 's'], ['site']],
-  [['repository', 'remove', 'lab', ''], ['site', 'lab']],
-  [['resource', 'stage', ''], ['db', 'web']],
+  [
+    ['repository', 'remove', 'lab', ''],
+    ['site', 'lab'],
+  ],
+  [
+    ['resource', 'stage', ''],
+    ['db', 'web'],
+  ],
   [['resource', 'stage', 'db', ''], []],
-  [['connection', 'add', 'db', ''], ['db', 'web']],
+  [
+    ['connection', 'add', 'db', ''],
+    ['db', 'web'],
+  ],
   [['connection', 'list', '--emitter', 'd'], ['db']],
-  [['event', 'list', '--parent', ''], ['db', 'web']],
+  [
+    ['event', 'list', '--parent', ''],
+    ['db', 'web'],
+  ],
   [['plan', 'get', ''], ['0a-plan']],
   [['plan', 'retry', '0a-plan', ''], []],
   [['change', 'stage', 'd'], ['db']],
@@ -98,8 +113,14 @@ test.each<[string[], string[]]>([
   [['operator', 'get', 'Memcached', ''], ['default/Memcached-1']],
   [['operator', 'reconcile-get', ''], []],
   [['schedule', 'create', ''], []],
-  [['schedule', 'create', 'x', '--session', ''], ['web', 'database']],
-  [['session', 'run', '--limit', 'n'], ['n1', 'n2']],
+  [
+    ['schedule', 'create', 'x', '--session', ''],
+    ['web', 'database'],
+  ],
+  [
+    ['session', 'run', '--limit', 'n'],
+    ['n1', 'n2'],
+  ],
   [['secret', 'delete', 'web', ''], []],
 ])('names of the kind that the place is for: %j', async (words, expected) => {
   expect(await offered(...words)).toEqual(expected);

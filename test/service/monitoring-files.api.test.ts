@@ -112,7 +112,9 @@ test('panels ask for what is exported', () => {
 });
 
 test('each metric of the database is on the dashboard', () => {
-  const shown = new Set(panels.flatMap(({ targets = [] }) => targets.flatMap(({ expr }) => selectorsOf(expr))).map(({ metric }) => metric));
+  const shown = new Set(
+    panels.flatMap(({ targets = [] }) => targets.flatMap(({ expr }) => selectorsOf(expr))).map(({ metric }) => metric),
+  );
   const own = [...exported.keys()].filter((name) => name.startsWith('muster_') && !/_(sum|count|bucket)$/.test(name));
   const missing = own.filter((name) => !shown.has(name) && !shown.has(`${name}_bucket`));
   // A number that says little on its own.

@@ -8,7 +8,14 @@
  *
  * History: some 10 events a round.
  */
-import { condition, continueAsNew, proxyActivities, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
+import {
+  condition,
+  continueAsNew,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { OperatorActivities } from '../../activities/operator/contract.ts';
 import type { OperatorRef } from '../../domain/operator/activity-schema.ts';
 import { resourcesDue } from './messages.ts';

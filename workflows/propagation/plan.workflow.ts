@@ -100,7 +100,8 @@ export async function planExecutionWorkflow({ plan, maxEvents }: PlanInput): Pro
       watched.add(attempt.attempt);
       void watch(attempt);
     }
-    if (!answer.more && !answer.isOver) await condition(() => isPoked || isBack, answer.waitMs, { summary: 'until the next step' });
+    if (!answer.more && !answer.isOver)
+      await condition(() => isPoked || isBack, answer.waitMs, { summary: 'until the next step' });
   }
 }
 

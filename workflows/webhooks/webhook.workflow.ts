@@ -7,7 +7,14 @@
  *
  * History: some 13 events a round.
  */
-import { condition, continueAsNew, proxyActivities, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
+import {
+  condition,
+  continueAsNew,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { WebhookActivities } from '../../activities/webhooks/contract.ts';
 import { notificationsDue } from './messages.ts';
 

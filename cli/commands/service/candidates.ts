@@ -9,11 +9,7 @@ export interface Candidate {
 }
 
 /** Names of records of a kind, such as `session`; `url`: of the API that the words name; `before`: the arguments so far. */
-export type NamesOf = (
-  kind: string,
-  url: string | undefined,
-  before: readonly string[],
-) => Promise<readonly string[]>;
+export type NamesOf = (kind: string, url: string | undefined, before: readonly string[]) => Promise<readonly string[]>;
 
 /** Flags whose value is the name of a record. */
 const NAMED: Readonly<Record<string, string>> = {

@@ -116,7 +116,8 @@ describe('with every value set', () => {
     const on = ['serviceMonitor', 'rules', 'dashboard'].map((one) => `monitoring.${one}.enabled=true`);
     const token = 'monitoring.serviceMonitor.token.existingSecret=reader';
     const objects = await renderChart(set(...on, token, 'monitoring.rules.labels.release=prometheus'));
-    const found = (wanted: string) => objects.find(({ kind, metadata }) => kind === wanted && /monitoring/.test(metadata.name));
+    const found = (wanted: string) =>
+      objects.find(({ kind, metadata }) => kind === wanted && /monitoring/.test(metadata.name));
     expect(found('ServiceMonitor')?.spec.endpoints).toEqual([
       {
         port: 'api',

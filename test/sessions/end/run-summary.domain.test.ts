@@ -35,7 +35,10 @@ describe('the summary of a run', () => {
   test.each([
     [run, 'layer 1/2 site.yml on n001,n002 (2 hosts)'],
     [{ ...run, attempt: 3 }, 'layer 1/2 site.yml on n001,n002 (2 hosts), attempt 3'],
-    [{ ...run, attempt: 2, hosts: 'failed' as const }, 'layer 1/2 site.yml on what failed of n001,n002 (2 hosts), attempt 2'],
+    [
+      { ...run, attempt: 2, hosts: 'failed' as const },
+      'layer 1/2 site.yml on what failed of n001,n002 (2 hosts), attempt 2',
+    ],
     [{ ...run, aim: undefined }, 'layer 1/2 site.yml'],
     [{ ...run, aim: undefined, hosts: 'failed' as const }, 'layer 1/2 site.yml on what failed'],
     [{ ...run, playbook: undefined, aim: undefined, layer: 2, place: undefined }, 'layer 3'],

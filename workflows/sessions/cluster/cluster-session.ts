@@ -167,7 +167,9 @@ async function untilItEnds(input: SessionRef, state: State, ended: Promise<JobEn
   });
   settled.catch(() => undefined);
   const news = () => over || state.cancel !== null;
-  await (state.progress.phase === 'teardown' ? condition(news, LAST_WORDS, { summary: 'last words of the Job' }) : condition(news));
+  await (state.progress.phase === 'teardown'
+    ? condition(news, LAST_WORDS, { summary: 'last words of the Job' })
+    : condition(news));
   while (!over) {
     try {
       await endJob(input);
