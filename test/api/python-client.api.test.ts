@@ -62,8 +62,8 @@ describeNeeding(missing, 'a client that was generated from openapi/muster.json',
   });
 
   test('reads a record', () => {
-    expect(answers.component).toMatchObject({ status: 200, body: { id: 'n1', configuration_status: 'pending' } });
-    expect(answers.hosts).toMatchObject({ status: 200, body: { count: 3 } });
+    expect(answers.component).toMatchObject({ status: 200, body: { id: 'n1', status: 'pending' } });
+    expect(answers.hosts).toMatchObject({ status: 200, body: { names: ['n1', 'n2', 'n3'] } });
   });
 
   test('reads a list page after page', () => {

@@ -13,8 +13,8 @@ from muster_client import AuthenticatedClient, Client
 from muster_client.api.components import get_component, get_components, post_hostlists
 from muster_client.api.webhooks import delete_webhook, get_webhook, get_webhooks, patch_webhook, post_webhooks
 from muster_client.models import (
+    HostlistBody,
     PatchWebhookBody,
-    PostHostlistsBody,
     PostWebhooksBody,
     PostWebhooksBodyEventsItem,
     Problem,
@@ -53,7 +53,7 @@ def components():
     found, after = [], UNSET
     while True:
         page = get_components.sync(client=client, limit=2, after_id=after, count=True)
-        found.append([[one.id, str(one.configuration_status), page.total] for one in page.components])
+        found.append([[one.id, str(one.status), page.total] for one in page.components])
         if page.next_ is None:
             return found
         after = page.next_['after_id']
@@ -70,8 +70,8 @@ for name in ['a', 'b', 'c', 'd']:
 answers['pages'] = pages()
 answers['components'] = components()
 answers['component'] = seen(get_component.sync_detailed('n1', client=client))
-answers['hosts'] = seen(post_hostlists.sync_detailed(client=client, body=PostHostlistsBody(hosts='n[1-3]')))
-answers['mistake'] = seen(post_hostlists.sync_detailed(client=client, body=PostHostlistsBody(hosts='n[3-1]')))
+answers['hosts'] = seen(post_hostlists.sync_detailed(client=client, body=HostlistBody(hosts='n[1-3]')))
+answers['mistake'] = seen(post_hostlists.sync_detailed(client=client, body=HostlistBody(hosts='n[3-1]')))
 answers['deleted'] = seen(delete_webhook.sync_detailed('ops', client=client))
 absent = get_webhook.sync(webhook='ops', client=client)
 answers['absent'] = {'is_problem': isinstance(absent, Problem), 'code': str(absent.code), 'detail': absent.detail}
