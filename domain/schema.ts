@@ -58,9 +58,7 @@ export const AFTER_ID_TEXT =
   'Key of the last record of the page before, as `next` gives it. It need not exist any more.';
 
 /** Parameters of the next page of a list, which go into the request as they are (cfs-api 3). */
-export const NextPageSchema = z
-  .record(z.string(), z.unknown())
-  .meta({
-    id: 'NextPage',
-    description: 'Parameters of the request for the next page, such as `limit` and `after_id`.',
-  });
+export const NextPageSchema = z.record(z.string(), z.unknown()).meta({
+  id: 'NextPage',
+  description: 'Parameters of the request for the next page, such as `limit` and `after_id`.',
+});
