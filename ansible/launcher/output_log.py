@@ -14,9 +14,9 @@ class OutputLog:
     """Keeps the first half of the limit as it comes and, of all that follows, the last half.
 
     The head is written at once and unbuffered, so that it can be followed. The tail is kept in memory (half of the
-    limit at most, plus one piece) and written at the end, after a line that says how many bytes were left out; both
-    are cut at line ends where there are any. What a full disk refuses is counted and dropped, later output is tried
-    again.
+    limit at most, plus one piece) and written at the end, after a line that says how many lines and bytes were left
+    out, so that the lines behind it keep their numbers; both are cut at line ends where there are any. What a full disk
+    refuses is counted and dropped, later output is tried again.
     """
 
     def __init__(self, path: str, limit: int, masker: Masker) -> None:
@@ -26,7 +26,9 @@ class OutputLog:
         self._tail_limit = limit - limit // 2
         self._tail = bytearray()
         self._left_out = 0
+        self._line_ends_left_out = 0
         self._whole_line = False
+        self._head_whole = True
         self._lost = 0
         self._lost_reason = ''
         self._fd = -1
@@ -42,7 +44,11 @@ class OutputLog:
         if self._left_out:
             if not self._whole_line:
                 self._drop(self._tail.find(b'\n', 0, len(self._tail) - 1) + 1)
-            self._put(b'\n[muster] %d bytes of output were left out here\n' % self._left_out)
+            # Of a line whose beginning is in the head, the line end is left out alone.
+            lines = self._line_ends_left_out - (0 if self._head_whole else 1)
+            self._put(
+                b'\n[muster] %d lines, %d bytes of output were left out here\n' % (max(lines, 0), self._left_out)
+            )
         self._put(bytes(self._tail))
         if self._lost:
             self._put(
@@ -62,6 +68,8 @@ class OutputLog:
                 self._head_left -= cut
                 self._whole_line = text.endswith(b'\n') if text else self._whole_line
             self._put(text[:cut])
+            if cut:
+                self._head_whole = text[cut - 1] == 0x0A
             text = text[cut:]
         self._tail += text
         excess = len(self._tail) - self._tail_limit
@@ -72,6 +80,7 @@ class OutputLog:
         if count:
             self._whole_line = self._tail[count - 1] == 0x0A
             self._left_out += count
+            self._line_ends_left_out += self._tail.count(b'\n', 0, count)
             del self._tail[:count]
 
     def _put(self, text: bytes) -> None:

@@ -34,7 +34,7 @@ def test_of_more_output_head_and_tail_are_kept_and_the_gap_is_told(tmp_path: Pat
     lines = [b'%09d\n' % number for number in range(1000)]
     pieces = [b''.join(lines[start : start + at_once]) for start in range(0, 1000, at_once)]
     kept = written(tmp_path, 1000, pieces)
-    head, note, tail = kept.partition(b'\n[muster] 9000 bytes of output were left out here\n')
+    head, note, tail = kept.partition(b'\n[muster] 900 lines, 9000 bytes of output were left out here\n')
     assert note and head == b''.join(lines[:50]) and tail == b''.join(lines[950:])
 
 
@@ -44,12 +44,18 @@ def test_a_tail_begins_with_a_whole_line(tmp_path: Path) -> None:
     note, _, tail = rest.partition(b'here\n')
     assert head == b''.join(b'%09d\n' % number for number in range(5))
     assert tail == b''.join(b'%09d\n' % number for number in range(995, 1000))
-    assert note == b'9900 bytes of output were left out '
+    assert note == b'990 lines, 9900 bytes of output were left out '
 
 
 def test_output_without_line_ends_is_cut_anywhere(tmp_path: Path) -> None:
     kept = written(tmp_path, 20, [b'a' * 10 + b'b' * 10 + b'c' * 10])
-    assert kept == b'a' * 10 + b'\n[muster] 10 bytes of output were left out here\n' + b'c' * 10
+    assert kept == b'a' * 10 + b'\n[muster] 0 lines, 10 bytes of output were left out here\n' + b'c' * 10
+
+
+def test_a_line_that_begins_in_the_head_is_not_counted_as_left_out(tmp_path: Path) -> None:
+    kept = written(tmp_path, 20, [b'a' * 15 + b'\n', *[b'%02d\n' % number for number in range(2, 20)]])
+    # The lines 17 to 19 are kept; line 1 begins in the head.
+    assert kept == b'a' * 10 + b'\n[muster] 15 lines, 50 bytes of output were left out here\n17\n18\n19\n'
 
 
 def test_a_secret_is_masked_across_the_cut_between_head_and_tail(tmp_path: Path) -> None:

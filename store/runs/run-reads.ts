@@ -75,3 +75,16 @@ export async function readRunState(db: Db, id: string): Promise<StreamState<RunS
     end: { id, state, exit_status: exitStatus, error, deleted: false },
   };
 }
+
+/** Whether a run of a session has ended and all that it left is stored. */
+export async function isRunRecorded(db: Db, sessionId: string, layer: number, attempt: number): Promise<boolean> {
+  const run = await db
+    .selectFrom('runs')
+    .select('id')
+    .where('session_id', '=', sessionId)
+    .where('layer', '=', layer)
+    .where('attempt', '=', attempt)
+    .where('recorded_at', 'is not', null)
+    .executeTakeFirst();
+  return run !== undefined;
+}

@@ -17,6 +17,7 @@ import type { ApiServer } from '../../server/api-server.ts';
 import { sendList } from '../../server/list-answer.ts';
 import { createLiveStreams } from '../../server/streaming/live-stream.ts';
 import type { SessionApi } from './dependencies.ts';
+import { logLineRoutes } from './log-line-routes.ts';
 import { manySessionRoutes } from './many-session-routes.ts';
 import { nextPage, SessionListQuerySchema, SessionNameParamsSchema } from './session-queries.ts';
 import { sessionStateRoutes } from './session-state-routes.ts';
@@ -168,6 +169,7 @@ export async function musterSessionRoutes(app: ApiServer, deps: SessionApi): Pro
 
   manySessionRoutes(app, deps);
   sessionStreamRoutes(app, deps, live);
+  logLineRoutes(app, deps);
   sessionStateRoutes(app, deps, live, summaries);
 }
 

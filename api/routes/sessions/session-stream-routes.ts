@@ -54,7 +54,9 @@ export function sessionStreamRoutes(app: ApiServer, { db }: SessionApi, live: Li
         tags: ['sessions'],
         summary: 'Output of the playbooks of a session, or with host the log of that host; also as text/plain',
         params: SessionNameParamsSchema,
-        querystring: RowQuerySchema,
+        querystring: RowQuerySchema.extend({
+          download: z.boolean().optional().describe('Whether a browser keeps the text as a file.'),
+        }),
         produces: JSON_TEXT_OR_LIVE,
         response: { 200: pageOf('logs', LogEntrySchema) },
       },
@@ -63,11 +65,18 @@ export function sessionStreamRoutes(app: ApiServer, { db }: SessionApi, live: Li
     async (request, reply) => {
       const session = await getSession(db, request.params.session_name);
       const source = logSource(db, session.id, request.query);
+      const { download, ...query } = request.query;
+      if (download) {
+        // The name of a session is no name of a file everywhere.
+        const file = `${session.name.replace(/[^A-Za-z0-9._-]/g, '_')}.log`;
+        reply.header('content-disposition', `attachment; filename="${file}"`);
+        return sendText(reply, source, await startOf(source, query));
+      }
       const type = preferredType(request.headers.accept, JSON_TEXT_OR_LIVE);
       if (type === LIVE && request.method === 'GET')
         return sendLiveRows(live, request, reply, sessionStream(db, session), source, 'log');
-      if (type === 'text/plain') return sendText(reply, source, await startOf(source, request.query));
-      const { rows, cursor, next } = await rowPage(source, request.query);
+      if (type === 'text/plain') return sendText(reply, source, await startOf(source, query));
+      const { rows, cursor, next } = await rowPage(source, query);
       return { logs: rows, cursor, next };
     },
   );
