@@ -55,7 +55,7 @@ def test_output_without_line_ends_is_cut_anywhere(tmp_path: Path) -> None:
 def test_a_line_that_begins_in_the_head_is_not_counted_as_left_out(tmp_path: Path) -> None:
     kept = written(tmp_path, 20, [b'a' * 15 + b'\n', *[b'%02d\n' % number for number in range(2, 20)]])
     # The lines 17 to 19 are kept; line 1 begins in the head.
-    assert kept == b'a' * 10 + b'\n[muster] 15 lines, 50 bytes of output were left out here\n17\n18\n19\n'
+    assert kept == b'a' * 10 + b'\n[muster] 15 lines, 51 bytes of output were left out here\n17\n18\n19\n'
 
 
 def test_a_secret_is_masked_across_the_cut_between_head_and_tail(tmp_path: Path) -> None:

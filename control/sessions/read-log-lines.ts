@@ -100,8 +100,8 @@ export async function searchLog(
     return !hasMore;
   });
   const { layer, attempt } = place;
-  const last = lines.at(-1)?.number ?? after;
-  return { layer, attempt, lines, total: log.total, next: hasMore ? { after: last } : null };
+  const next = { ...wanted, layer, attempt, after: lines.at(-1)?.number ?? after };
+  return { layer, attempt, lines, total: log.total, next: hasMore ? next : null };
 }
 
 /** Returns the numbers of lines that mark something. */

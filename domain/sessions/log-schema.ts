@@ -45,7 +45,17 @@ export const LogSearchSchema = z
     ...place,
     lines: z.array(LogLineSchema).describe('Lines that match, ascending.'),
     total: number.describe('Number of the last line that there is now.'),
-    next: z.strictObject({ after: number }).nullable().describe('What to ask for the next page; null: there is none now.'),
+    next: z
+      .strictObject({
+        ...place,
+        q: z.string().optional(),
+        case: z.boolean().optional(),
+        failures: z.boolean().optional(),
+        after: number,
+        limit: number,
+      })
+      .nullable()
+      .describe('Parameters of the next page; null: nothing more matches now.'),
   })
   .meta({ id: 'LogSearch' });
 export type LogSearch = z.infer<typeof LogSearchSchema>;

@@ -102,6 +102,17 @@ describe('with the real API', () => {
     expect(shown).toMatch(/^1\/1 +base +site\.yml +a{12} +ended +2 +https:/m);
     expect((await run(['session', 'logs', 's1'])).out).toBe('PLAY [all]\n');
     expect((await run(['session', 'logs', '-f', 's1'])).out).toBe('PLAY [all]\n');
+    expect((await run(['session', 'logs', 's1', '--grep', 'play'])).out).toBe('0/1:1:PLAY [all]\n');
+    expect((await run(['session', 'logs', 's1', '--grep', 'PLAY', '--layer', '0'])).out).toBe('1:PLAY [all]\n');
+    expect(await run(['session', 'logs', 's1', '--grep', 'none'])).toEqual({
+      exit: 0,
+      out: '',
+      err: "no line has the text 'none'\n",
+    });
+    expect((await run(['session', 'logs', 's1', '--failures'])).err).toBe('no line says that something failed\n');
+    expect((await run(['session', 'logs', 's1', '--since-line', '1'])).out).toBe('PLAY [all]\n');
+    expect((await run(['session', 'logs', 's1', '--since-line', '9'])).err).toBe('there is no line 9: the last is 1\n');
+    expect((await run(['session', 'logs', 's1', '-f', '--grep', 'none'])).exit).toBe(2);
     const failed = await run(['session', 'events', 's1', '--result', 'failed', '-o', 'jsonl']);
     expect(JSON.parse(failed.out)).toMatchObject({ host: 'web2', type: 'host_result' });
 

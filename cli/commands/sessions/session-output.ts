@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { type ApiClient, type Query, segment } from '../../client/api-client.ts';
 import { eventStream } from '../../client/event-stream.ts';
 import { allPages } from '../../client/pages.ts';
@@ -6,6 +6,7 @@ import type { CliContext } from '../../context.ts';
 import { EXIT } from '../../failure.ts';
 import { type EventAnswer, textOf } from '../../follow/event-line.ts';
 import { connectionNotes, copyLogs, followLogs } from '../../follow/follow-logs.ts';
+import { copyLines, copyMatches, type LineOptions } from '../../follow/log-lines.ts';
 import { integer } from '../../input/pairs.ts';
 import { apiOf, type OutputOptions, type ServerOptions, withLimit, withOutput, withServer } from '../../options.ts';
 import { cell, type View } from '../../output/columns.ts';
@@ -29,6 +30,9 @@ const eventView: View<EventAnswer> = {
   ],
 };
 
+/** What is of the output as a whole. */
+const WHOLE = ['follow', 'host', 'tail'];
+
 interface EventOptions extends OutputOptions, RowOptions {
   limit?: number;
   type?: string;
@@ -42,10 +46,19 @@ export function outputCommands(noun: Command, context: CliContext): void {
     .argument('<name>')
     .option('--host <name>', 'the results of one host instead')
     .option('--tail <count>', 'begin with the newest so many pieces', integer(1))
-    .action(async (name: string, options: ServerOptions & RowOptions) => {
+    .addOption(new Option('--grep <text>', 'only lines that have the text in them, with their numbers').conflicts(WHOLE))
+    .addOption(new Option('--failures', 'only lines that say what failed, with their numbers').conflicts(WHOLE))
+    .addOption(
+      new Option('--since-line <number>', 'from this line of a layer on')
+        .argParser(integer(1))
+        .conflicts([...WHOLE, 'grep', 'failures']),
+    )
+    .action(async (name: string, options: ServerOptions & RowOptions & LineOptions) => {
       const api = apiOf(context, options);
       const query = rowQuery(options);
       await requireRows(api, path(name), name, options);
+      if (options.sinceLine !== undefined) return copyLines(context, api, path(name), options);
+      if (options.grep !== undefined || options.failures) return copyMatches(context, api, path(name), options);
       await (options.follow ? followLogs(context, api, path(name), query) : copyLogs(context, api, path(name), query));
     });
 

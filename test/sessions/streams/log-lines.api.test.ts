@@ -77,7 +77,10 @@ describe('lines of a log', () => {
     ]);
     expect((await get(`${name}/log-search?q=LINE&case=true`)).body).toMatchObject({ lines: [], next: null });
     const first = await get(`${name}/log-search?q=line 100&limit=2`);
-    expect(first.body).toMatchObject({ lines: [{ number: 100 }, { number: 1_000 }], next: { after: 1_000 } });
+    expect(first.body).toMatchObject({
+      lines: [{ number: 100 }, { number: 1_000 }],
+      next: { layer: 0, attempt: 1, q: 'line 100', after: 1_000, limit: 2 },
+    });
     expect(numbersOf(await get(`${name}/log-search?q=line 100&limit=2&after=1000`))).toEqual([1_001, 1_002]);
     // A pattern is a text.
     expect((await get(`${name}/log-search?q=line .*`)).body).toMatchObject({ lines: [], next: null });
