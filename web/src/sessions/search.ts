@@ -1,6 +1,6 @@
 /** What the URLs of the pages of sessions say. A value that none of them knows is dropped, and named. */
 
-import { type Dropped, keptValues, matchOf, textOf, wordOf } from '../shared/search-values.ts';
+import { type Dropped, keptValues, matchOf, numberOf, textOf, wholeTextOf, wordOf } from '../shared/search-values.ts';
 
 export const LIST_STATUSES = ['pending', 'running', 'complete'] as const;
 export const SESSION_TABS = ['hosts', 'log'] as const;
@@ -16,7 +16,15 @@ export interface SessionSearch extends Dropped {
   /** The session that is meant: its name may be another's by now. */
   id?: string | undefined;
   tab?: (typeof SESSION_TABS)[number] | undefined;
+  /** Of which layer the log is, from 0, and of which attempt, from 1; left out: of the newest output. */
+  layer?: number | undefined;
+  attempt?: number | undefined;
+  /** What is looked for in the log. */
+  q?: string | undefined;
 }
+
+/** Longest text that the API looks for, characters. */
+const SOUGHT_MAX = 1_000;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -34,5 +42,8 @@ export function readSessionSearch(given: Record<string, unknown>): SessionSearch
   return keptValues({
     id: given.id === undefined ? undefined : matchOf(UUID, given.id),
     tab: wordOf(SESSION_TABS, given.tab),
+    layer: numberOf(given.layer, 0),
+    attempt: numberOf(given.attempt, 1),
+    q: wholeTextOf(given.q, SOUGHT_MAX),
   });
 }

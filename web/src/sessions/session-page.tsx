@@ -54,7 +54,7 @@ function OneSession({ name, search, dropped }: OneSessionProps) {
       {isGone && <Gone name={name} />}
       {read.isError && !isGone && <Failure error={read.error} retry={() => void read.refetch()} />}
       {isReplaced && !isGone && <Replaced session={session} />}
-      {session && !isGone && !isReplaced && <Shown session={session} tab={search.tab ?? 'hosts'} />}
+      {session && !isGone && !isReplaced && <Shown session={session} search={search} />}
     </main>
   );
 }
@@ -79,8 +79,9 @@ function Replaced({ session: { id, name } }: { session: SessionDetail }) {
   );
 }
 
-function Shown({ session, tab }: { session: SessionDetail; tab: (typeof SESSION_TABS)[number] }) {
+function Shown({ session, search }: { session: SessionDetail; search: SessionSearch }) {
   const { name } = session;
+  const { tab = 'hosts' } = search;
   return (
     <>
       <Summary session={session} />
@@ -103,7 +104,7 @@ function Shown({ session, tab }: { session: SessionDetail; tab: (typeof SESSION_
         ))}
       </div>
       <div role="tabpanel" id="tab-panel" aria-labelledby={`tab-${tab}`}>
-        {tab === 'hosts' ? <SessionHosts session={session} /> : <LogView session={session} />}
+        {tab === 'hosts' ? <SessionHosts session={session} /> : <LogView session={session} search={search} />}
       </div>
     </>
   );

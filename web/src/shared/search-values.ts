@@ -69,3 +69,10 @@ export function wholeTextOf(value: unknown, most: number): string | undefined | 
   const isText = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
   return isText && String(value).length <= most ? String(value) : WRONG;
 }
+
+/** Returns the value where it is a whole number from `least` on, of at most nine digits. */
+export function numberOf(value: unknown, least: number): number | undefined | Wrong {
+  if (value === undefined) return undefined;
+  const text = textOf(value);
+  return typeof text === 'string' && /^[0-9]{1,9}$/.test(text) && Number(text) >= least ? Number(text) : WRONG;
+}

@@ -1,84 +1,169 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import './log.css';
+import { useLocation, useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
-import type { LogEntry } from '../../../../domain/runs/stream-schema.ts';
 import type { SessionDetail } from '../../../../domain/sessions/detail-schema.ts';
-import { callApi, recordPath } from '../../shared/api-call.ts';
+import type { LogLines } from '../../../../domain/sessions/log-schema.ts';
 import { Failure } from '../../shared/ui/failure.tsx';
-import { shownText } from '../../shared/ui/shown-text.ts';
-import { type KeptLog, shownLines, withPieces } from './shown-log.ts';
+import type { SessionSearch } from '../search.ts';
+import { ChosenText } from './chosen-text.tsx';
+import { LogLinesView } from './log-lines.tsx';
+import { type ChosenLines, chosenOf, fragmentOf, nextOf } from './log-rows.ts';
+import { LogTools } from './log-tools.tsx';
+import { failuresOf, type LogOf, nextMatch, useLogEnd, useMatches } from './use-log.ts';
 
-/** Pieces that are read first, from the end, and at once later. */
-const [NEWEST, AT_ONCE] = [200, 500];
-/** Lines that are drawn: the rest is kept by the server, and the command line has all of it. */
-const DRAWN = 2_000;
-
-interface LogAnswer {
-  logs: LogEntry[];
-  cursor: number;
-  next: object | null;
-}
-
-/** The newest output of a session; it follows what comes until it is scrolled up. */
-export function LogView({ session: { id, name } }: { session: SessionDetail }) {
-  const client = useQueryClient();
-  const key = ['session', name, 'log', id];
-  const path = `${recordPath('sessions', name)}/logs`;
-  const read = useQuery({
-    queryKey: key,
-    queryFn: async ({ signal }): Promise<KeptLog> => {
-      const before = client.getQueryData<KeptLog>(key);
-      const { logs, cursor } =
-        before === undefined
-          ? await callApi<LogAnswer>(`${path}?tail=${NEWEST}`, { signal })
-          : { logs: [], cursor: before.cursor };
-      let log = before ?? withPieces({ cursor, text: '', isCut: (logs[0]?.seq ?? 1) > 1 }, logs);
-      for (;;) {
-        const page = await callApi<LogAnswer>(`${path}?after=${log.cursor}&limit=${AT_ONCE}`, { signal });
-        log = withPieces(log, page.logs);
-        if (page.next === null) return log;
-      }
-    },
-  });
+/** The output of one layer in one attempt; it follows what comes until it is scrolled up. */
+export function LogView({ session, search }: { session: SessionDetail; search: SessionSearch }) {
+  const { id, name } = session;
+  // What is looked at stays, also when the next layer begins.
+  const [kept, keep] = useState<{ layer: number; attempt: number } | null>(null);
+  const { layer = kept?.layer, attempt = kept?.attempt } = search;
+  const read = useLogEnd(name, id, layer, attempt);
   if (read.isError && read.data === undefined) {
     return <Failure error={read.error} retry={() => void read.refetch()} />;
   }
-  if (read.data === undefined) return <p>The output is read.</p>;
-  return <Output log={read.data} name={name} />;
+  if (read.data === undefined) return <p aria-busy="true">The output is read.</p>;
+  const { layer: shownLayer, attempt: shownAttempt } = read.data;
+  return (
+    <Log
+      session={session}
+      search={search}
+      log={{ id, name, layer: shownLayer, attempt: shownAttempt }}
+      end={read.data}
+      keep={(isKept) => keep(isKept ? { layer: shownLayer, attempt: shownAttempt } : null)}
+    />
+  );
 }
 
-function Output({ log, name }: { log: KeptLog; name: string }) {
-  const [isFollowing, setFollowing] = useState(true);
-  const place = useRef<HTMLPreElement>(null);
-  const all = shownLines(log.text);
-  const lines = all.slice(-DRAWN);
-  const isCut = log.isCut || all.length > DRAWN;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: whenever there is more text, the end is elsewhere
-  useEffect(() => {
-    const element = place.current;
-    if (isFollowing && element !== null) element.scrollTop = element.scrollHeight;
-  }, [isFollowing, log.text]);
-  const onScroll = () => {
-    const element = place.current;
-    if (element === null) return;
-    setFollowing(element.scrollHeight - element.scrollTop - element.clientHeight < 4);
+interface LogProps {
+  session: SessionDetail;
+  search: SessionSearch;
+  log: LogOf;
+  end: LogLines;
+  /** Whether to stay with this layer when the next one begins. */
+  keep(isKept: boolean): void;
+}
+
+function Log({ session, search, log, end, keep }: LogProps) {
+  const { name, layer, attempt } = log;
+  const { q } = search;
+  const navigate = useNavigate();
+  const fragment = useLocation({ select: ({ hash }) => hash });
+  const chosen = chosenOf(fragment);
+  const [isFollowing, setFollowing] = useState(chosen === null);
+  const [left, setLeft] = useState(end.total);
+  const follow = (isWanted: boolean) => {
+    if (isFollowing && !isWanted) setLeft(end.total);
+    setFollowing(isWanted);
+    keep(!isWanted);
   };
+  const go = (change: Partial<SessionSearch>, hash: string) =>
+    void navigate({
+      to: '/sessions/$name',
+      params: { name },
+      search: { ...search, ...change },
+      hash,
+      replace: true,
+      resetScroll: false,
+      hashScrollIntoView: false,
+    });
+  const choose = (lines: ChosenLines) => go({ layer, attempt }, fragmentOf(lines));
+  const steps = useSteps({ log, end, q, chosen, choose });
+  const href = (hash: string) =>
+    `${location.pathname}?${new URLSearchParams({ id: session.id, tab: 'log', layer: String(layer), attempt: String(attempt) })}#${hash}`;
   return (
     <>
-      <p className="buttons">
-        <button type="button" aria-pressed={isFollowing} onClick={() => setFollowing(!isFollowing)}>
-          Follow
-        </button>
-        {isCut && (
-          <span>
-            The newest {lines.length} lines. All of them: <code>./muster session logs {shownText(name)}</code>
-          </span>
-        )}
-      </p>
-      {log.text === '' && <p>There is no output yet.</p>}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: who has no pointer scrolls it by keys */}
-      <pre role="log" aria-label="Output" aria-live="off" tabIndex={0} ref={place} onScroll={onScroll}>
-        {lines.join('\n')}
-      </pre>
+      <LogTools
+        session={session}
+        // While another log is read, the choice of it is shown.
+        log={{ ...log, layer: search.layer ?? layer, attempt: search.attempt ?? attempt }}
+        end={end}
+        q={q}
+        onLog={(place) => {
+          follow(true);
+          go(place, '');
+        }}
+        onSearch={(text) => go({ q: text }, fragment)}
+        isFollowing={isFollowing}
+        onFollow={follow}
+        newLines={isFollowing ? 0 : end.total - left}
+        steps={steps}
+      />
+      {end.total === 0 && <p>{end.complete ? 'There is no output.' : 'There is no output yet.'}</p>}
+      {chosen !== null && chosen.first > end.total && (
+        <p role="status" aria-label="Notice">
+          {end.complete
+            ? `There is no line ${chosen.first}: the last is ${end.total}.`
+            : `Line ${chosen.first} is not there yet: it is waited for.`}
+        </p>
+      )}
+      <LogLinesView
+        key={`${layer} ${attempt}`}
+        log={log}
+        end={end}
+        isFollowing={isFollowing}
+        onFollow={follow}
+        chosen={chosen}
+        onChoose={choose}
+        hrefOf={href}
+        q={q}
+      />
+      {chosen !== null && chosen.first <= end.total && (
+        <ChosenText log={log} chosen={chosen} total={end.total} address={`${location.origin}${href(fragmentOf(chosen))}`} />
+      )}
     </>
   );
+}
+
+export interface LogSteps {
+  /** What is said of matches and failures; '': nothing. */
+  said: string;
+  match(isBack?: boolean): void;
+  failure(isBack?: boolean): void;
+}
+
+interface StepsOf {
+  log: LogOf;
+  end: LogLines;
+  q: string | undefined;
+  chosen: ChosenLines | null;
+  choose(lines: ChosenLines): void;
+}
+
+/** Leads from match to match and from failure to failure, round the ends. */
+function useSteps({ log, end, q, chosen, choose }: StepsOf): LogSteps {
+  const matches = useMatches(log, q);
+  const [said, say] = useState('');
+  const current = chosen?.first ?? 0;
+  const to = (line: number | undefined, none: string) => {
+    say(line === undefined ? none : '');
+    if (line !== undefined) choose({ first: line, last: line });
+  };
+  const tried = (work: () => Promise<void>) => void work().catch((error: Error) => say(error.message));
+  const found = matches.data;
+  const numbers = found?.lines.map(({ number }) => number) ?? [];
+  const match = (isBack = false) =>
+    tried(async () => {
+      if (q === undefined) return;
+      const known = nextOf(numbers, current, isBack);
+      // Matches behind those that are known, and in what has come since.
+      const further = known === undefined && !isBack ? await nextMatch(log, q, current) : undefined;
+      to(known ?? further ?? (isBack ? numbers.at(-1) : numbers[0]), 'No line has it');
+    });
+  const failure = (isBack = false) =>
+    tried(async () => {
+      const failures = await failuresOf(log);
+      const next = nextOf(failures, current, isBack) ?? (isBack ? failures.at(-1) : failures[0]);
+      to(next, end.complete ? 'Nothing failed' : 'Nothing has failed yet');
+    });
+  // What is looked for is gone to as soon as it is found, once.
+  const gone = useRef(q);
+  useEffect(() => {
+    if (gone.current === q || (q !== undefined && found === undefined)) return;
+    gone.current = q;
+    if (q !== undefined) match();
+  });
+  const count = found === undefined ? '' : `${found.next === null ? '' : 'more than '}${numbers.length}`;
+  const counted = q === undefined || count === '' ? '' : `${count} ${count === '1' ? 'line has' : 'lines have'} it`;
+  const failed = matches.isError ? matches.error.message : '';
+  return { said: failed || said || counted, match, failure };
 }
