@@ -47,6 +47,12 @@ describe('the URL of a session', () => {
     ],
     [{ id: 'x', tab: 'y' }, { dropped: ['id', 'tab'] }],
     [{ id: [ID] }, { dropped: ['id'] }],
+    [
+      { layer: 0, attempt: '2', q: 12 },
+      { layer: 0, attempt: 2, q: '12' },
+    ],
+    [{ layer: -1, attempt: 0, q: ['a'] }, { dropped: ['layer', 'attempt', 'q'] }],
+    [{ layer: 1.5, attempt: 'x' }, { dropped: ['layer', 'attempt'] }],
   ])('%j says %j', (given, read) => expect(readSessionSearch(given)).toEqual(read));
 });
 
