@@ -21,7 +21,35 @@ export function byNaturalOrder(a: string, b: string): number {
 
 /** A copy of `names` in natural order. */
 export function inNaturalOrder(names: Iterable<string>): string[] {
-  return [...names].sort(byNaturalOrder);
+  const all = [...names];
+  return naturalPlaces(all).map((place) => all[place] ?? '');
+}
+
+/** Returns the places of names in the order that they have; fast for very many of them. */
+export function naturalPlaces(names: readonly string[]): number[] {
+  const keys = names.map(orderKey);
+  const places = names.map((_, place) => place);
+  // Names that keys cannot tell apart, or have none, are compared part by part.
+  const exact = (a: number, b: number) => byNaturalOrder(names[a] ?? '', names[b] ?? '');
+  if (keys.includes(null)) return places.sort(exact);
+  return places.sort((a, b) => {
+    const [left, right] = [keys[a] ?? '', keys[b] ?? ''];
+    return left < right ? -1 : left > right ? 1 : exact(a, b);
+  });
+}
+
+/** What text as a whole is not ordered by: characters below the mark of a number, and halves of characters. */
+const UNKEYED = /[\u0000\u0001\ud800-\udfff]/;
+
+/** Returns a text that is ordered, unit by unit, as the name is; null where there is none. */
+function orderKey(name: string): string | null {
+  if (UNKEYED.test(name)) return null;
+  return name.replace(/[0-9]+/g, (digits, place: number) => {
+    const value = digits.replace(/^0+/, '');
+    // More digits are more. A number comes before whatever would go on with the text before it.
+    const width = `${'9'.repeat(Math.floor(value.length / 9))}${value.length % 9}`;
+    return `${place === 0 ? '' : '\u0001'}${width}${value}`;
+  });
 }
 
 function isNumber(part: string): boolean {

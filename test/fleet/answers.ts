@@ -9,6 +9,11 @@ const SESSIONS = '/api/v1/sessions';
 export async function answerStops(expectAnswer: Expect): Promise<void> {
   await expectAnswer(200, 'GET', `${SESSIONS}?count=true&limit=1&order=newest&host=h[1-2]`);
   await expectAnswer(400, 'GET', `${SESSIONS}?host=h[`);
+  await expectAnswer(200, 'GET', `${SESSIONS}/own/log-lines?tail=5`);
+  await expectAnswer(200, 'GET', `${SESSIONS}/own/log-search?q=a`);
+  await expectAnswer(400, 'GET', `${SESSIONS}/own/log-search`);
+  await expectAnswer(200, 'GET', `${SESSIONS}/own/log-marks`);
+  await expectAnswer(404, 'GET', `${SESSIONS}/never/log-lines`);
   await expectAnswer(202, 'POST', `${SESSIONS}/retry`, { names: ['own', 'none'], hosts: 'all', reason: 'again' });
   await expectAnswer(200, 'POST', `${SESSIONS}/delete`, { names: ['own', 'none'] });
   await expectAnswer(400, 'POST', `${SESSIONS}/delete`, {});
