@@ -3,6 +3,7 @@ import { readAuditSearch } from './audit/requests.ts';
 import { readRolloutSearch } from './batches/search.ts';
 import { readComponentListSearch } from './components/search.ts';
 import { readConfigurationListSearch, readConfigurationSearch } from './configurations/search.ts';
+import { readFleetSearch } from './fleet/search.ts';
 import { readDriftSearch } from './schedules/search.ts';
 import { readListSearch, readSessionSearch } from './sessions/search.ts';
 import { UI_PATH } from './shared/api-call.ts';
@@ -17,6 +18,7 @@ const pages = [
   createRoute({
     getParentRoute: () => root,
     path: '/',
+    validateSearch: onlyKnown(readFleetSearch),
     component: lazyRouteComponent(() => import('./fleet/fleet-page.tsx'), 'FleetPage'),
   }),
   createRoute({

@@ -1,19 +1,25 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, useSearch } from '@tanstack/react-router';
 import type { Fleet } from '../../../domain/fleet/schema.ts';
 import type { SessionItem } from '../../../domain/sessions/detail-schema.ts';
 import { COMPONENT_STATUSES, type ComponentFilters } from '../components/search.ts';
 import { callApi } from '../shared/api-call.ts';
 import { useLive } from '../shared/live/use-live.ts';
 import { Failure } from '../shared/ui/failure.tsx';
+import { Moment } from '../shared/ui/moment.tsx';
+import { DroppedNotice } from '../shared/ui/notice.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
 import { StatusBadge, type StatusWord } from '../shared/ui/status-badge.tsx';
+import { FleetGrid } from './fleet-grid.tsx';
+import { StopActions } from './stop-actions.tsx';
+import { ThroughputPanel } from './throughput.tsx';
 
 /** How often the counts are read while the page is seen, ms. */
 const READ_EVERY_MS = 10_000;
 
 /** Is the fleet right? */
 export function FleetPage() {
+  const { group, dropped } = useSearch({ from: '/' });
   const fleet = useQuery({
     queryKey: ['fleet'],
     queryFn: ({ signal }) => callApi<Fleet>('/fleet', { signal }),
@@ -23,9 +29,12 @@ export function FleetPage() {
     <main aria-busy={fleet.isPending || undefined}>
       <title>Fleet - Muster</title>
       <h1>Fleet</h1>
+      <DroppedNotice names={dropped} />
       {fleet.isError && <Failure error={fleet.error} retry={() => void fleet.refetch()} />}
       {fleet.data && <Counts fleet={fleet.data} />}
       <Running />
+      <FleetGrid key={group ?? ''} group={group} />
+      <ThroughputPanel />
     </main>
   );
 }
@@ -43,10 +52,12 @@ function Counts({ fleet }: { fleet: Fleet }) {
     <>
       {stop.stopped && (
         <p role="status">
-          Everything is stopped since {stop.since}
+          Everything is stopped{stop.complete ? '' : ' in part'} since{' '}
+          {stop.since !== null && <Moment at={stop.since} />}
           {stop.actor !== null && ` by ${shownText(stop.actor)}`}: {shownText(stop.reason ?? '')}
         </p>
       )}
+      <StopActions fleet={fleet} />
       <table aria-label="Counts">
         <thead>
           <tr>

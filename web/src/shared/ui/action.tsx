@@ -18,6 +18,8 @@ export interface ActionProps {
   refusal: string | null;
   /** Whether the refusal is shown elsewhere, and only told beside the button. */
   isTold?: boolean;
+  /** Whether it cannot be done without a reason. */
+  needsReason?: boolean;
   /** Inputs of the dialog. */
   fields?: ReactNode;
   /** What would come of it, in words; drawn when the dialog opens. */
@@ -59,6 +61,7 @@ export function Action({ name, refusal, isTold = false, ...dialog }: ActionProps
 function ActionDialog({
   name,
   refusal,
+  needsReason = false,
   fields,
   effect,
   request,
@@ -83,7 +86,8 @@ function ActionDialog({
 
   const { effect: found, isUnsupported } = rehearsal;
   const unmeant = (found && check?.(found)) ?? null;
-  const notYet = request === undefined || isUnsupported ? null : (unmeant ?? confirmRefusal(found, typed));
+  const untold = needsReason && reason.trim() === '' ? 'Say why' : null;
+  const notYet = untold ?? (request === undefined || isUnsupported ? null : (unmeant ?? confirmRefusal(found, typed)));
   const confirm = async () => {
     setSending(true);
     setMistake(null);

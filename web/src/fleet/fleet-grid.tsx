@@ -1,0 +1,146 @@
+import './fleet.css';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { type FormEvent, useId, useState } from 'react';
+import type { ComponentFilters } from '../components/search.ts';
+import { Failure } from '../shared/ui/failure.tsx';
+import { shownText } from '../shared/ui/shown-text.ts';
+import { StatusBadge } from '../shared/ui/status-badge.tsx';
+import { GridCanvas } from './grid-canvas.tsx';
+import { useGrid } from './grid-data.ts';
+import { countsOf, type Group, LETTERS } from './grid-layout.ts';
+
+/** Groups that the table shows. */
+const SHOWN = 100;
+
+/** All components at once, with the same facts by group beside them. */
+export function FleetGrid({ group = 'none' }: { group: string | undefined }) {
+  const { whole, status } = useGrid(group);
+  return (
+    <section aria-label="Grid" aria-busy={whole.isPending || undefined}>
+      <h2>Grid</h2>
+      <Grouping group={group} />
+      {whole.isError && <Failure error={whole.error} retry={() => void whole.refetch()} />}
+      {whole.data && <Shown grid={whole.data} group={group} status={status} />}
+    </section>
+  );
+}
+
+function Grouping({ group }: { group: string }) {
+  const navigate = useNavigate({ from: '/' });
+  const id = useId();
+  const [text, setText] = useState(group === 'none' ? '' : group);
+  const apply = (event: FormEvent) => {
+    event.preventDefault();
+    void navigate({ search: { group: text === '' || text === 'none' ? undefined : text }, resetScroll: false });
+  };
+  return (
+    <form className="filters" onSubmit={apply}>
+      <label htmlFor={id}>Group by</label>
+      <input
+        id={id}
+        list={`${id}-known`}
+        placeholder="configuration, or the key of a tag"
+        maxLength={600}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
+      <datalist id={`${id}-known`}>
+        <option value="configuration" />
+      </datalist>
+      <button type="submit">Group</button>
+    </form>
+  );
+}
+
+interface ShownProps {
+  grid: { ids?: string[] | undefined; groups?: Group[] | undefined; total: number };
+  group: string;
+  status: string;
+}
+
+function Shown({ grid: { ids = [], groups = [], total }, group, status }: ShownProps) {
+  if (total === 0) return <p>There are no components to show.</p>;
+  const labelOf = ({ label }: Group) => (group === 'none' ? 'all' : label === '' ? '(none)' : label);
+  return (
+    <div className="grid-and-groups">
+      {ids.length > 0 ? (
+        <div>
+          <GridCanvas ids={ids} groups={groups} status={status} labelOf={labelOf} />
+          <p className="buttons quiet">
+            {Object.values(LETTERS).map((word) => (
+              <StatusBadge key={word} word={word} />
+            ))}
+            <span>
+              <StatusBadge word="running" /> as a ring: in a session
+            </span>
+          </p>
+        </div>
+      ) : (
+        <p>There are too many components for a grid: {total}. Their groups are shown alone.</p>
+      )}
+      <Groups groups={groups} group={group} status={status} labelOf={labelOf} />
+    </div>
+  );
+}
+
+interface GroupsProps {
+  groups: readonly Group[];
+  group: string;
+  status: string;
+  labelOf(group: Group): string;
+}
+
+function Groups({ groups, group, status, labelOf }: GroupsProps) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: who has no pointer scrolls it by keys
+    <section className="long groups" aria-label="Groups" tabIndex={0}>
+      <table aria-label="Groups">
+        <thead>
+          <tr>
+            <th scope="col">Group</th>
+            <th scope="col">Components</th>
+            {status !== '' && Object.values(LETTERS).map((word) => (
+              <th key={word} scope="col">
+                {word}
+              </th>
+            ))}
+            {status !== '' && <th scope="col">in a session</th>}
+          </tr>
+        </thead>
+        <tbody>
+          {groups.slice(0, SHOWN).map((one) => {
+            const counts = countsOf(one, status);
+            return (
+              <tr key={one.start}>
+                <th scope="row">
+                  <GroupLink group={group} label={one.label} text={labelOf(one)} />
+                </th>
+                <td>{one.count}</td>
+                {status !== '' && Object.values(LETTERS).map((word) => <td key={word}>{counts[word]}</td>)}
+                {status !== '' && <td>{counts.held}</td>}
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+      {groups.length > SHOWN && <p>and {groups.length - SHOWN} more groups</p>}
+    </section>
+  );
+}
+
+/** Leads to the components of a group. Those that have no value cannot be asked for. */
+function GroupLink({ group, label, text }: { group: string; label: string; text: string }) {
+  const filter = filterOf(group, label);
+  if (filter === null) return shownText(text);
+  return (
+    <Link to="/components" search={filter}>
+      {shownText(text)}
+    </Link>
+  );
+}
+
+function filterOf(group: string, label: string): ComponentFilters | null {
+  if (group === 'none') return {};
+  if (label === '') return null;
+  return group === 'configuration' ? { config_name: label } : { tags: `${group}=${label}` };
+}

@@ -1,0 +1,36 @@
+import { useQuery } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import type { FleetGrid } from '../../../domain/fleet/grid-schema.ts';
+import { callApi } from '../shared/api-call.ts';
+import { useLive } from '../shared/live/use-live.ts';
+
+/** Returns the path of the grid below `/api/v1`. */
+export function gridPath(group: string, fields: 'all' | 'status'): string {
+  return `/fleet/grid?${new URLSearchParams({ group, fields })}`;
+}
+
+/** The grid as it is now: places are read once, letters with each news of components. */
+export function useGrid(group: string) {
+  const key = ['fleet-grid', group];
+  const whole = useQuery({
+    queryKey: [...key, 'places'],
+    queryFn: ({ signal }) => callApi<FleetGrid>(gridPath(group, 'all'), { signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  });
+  const news = useQuery({
+    queryKey: [...key, 'status'],
+    queryFn: ({ signal }) => callApi<FleetGrid>(gridPath(group, 'status'), { signal }),
+    enabled: whole.data !== undefined,
+    gcTime: 0,
+  });
+  useLive('components', [...key, 'status']);
+  const { refetch } = whole;
+  const isMoved = news.data !== undefined && whole.data !== undefined && news.data.version !== whole.data.version;
+  useEffect(() => {
+    if (isMoved) void refetch();
+  }, [isMoved, refetch]);
+  // Letters of other places would be those of other components.
+  const status = news.data !== undefined && !isMoved ? news.data.status : (whole.data?.status ?? '');
+  return { whole, status };
+}
