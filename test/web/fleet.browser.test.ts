@@ -1,0 +1,218 @@
+/** The fleet page in a browser: a grid of 100,000 components, what was configured by the hour, and *stop everything*. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import {
+  accessibilityFaults,
+  browserMissing,
+  openPage,
+  startBrowser,
+  tracedTest,
+  type WatchedPage,
+} from '../support/browser.ts';
+import { eventually } from '../support/eventually.ts';
+import { describeNeeding } from '../support/requirement.ts';
+import { type MusterStack, stackMissing, startMusterStack } from '../support/stack/muster-stack.ts';
+
+const waiting = (gate: string) => `- hosts: all
+  gather_facts: false
+  tasks:
+    - name: Wait for the gate
+      ansible.builtin.wait_for:
+        path: ${gate}
+        timeout: 120
+        sleep: 1
+`;
+const CELLS = 100_000;
+/** Of ten components two each have failed, are pending, unconfigured, disabled, configured. */
+const INSERT = `
+  insert into components (id, desired_config, error_count, retry_policy, enabled, tags, state, updated_at)
+  select 'n' || n, case when n % 10 in (0, 1, 2, 3) then 'waiting' else '' end, case when n % 10 < 2 then 3 else 0 end, 3,
+    n % 10 not in (6, 7), jsonb_build_object('rack', 'r' || (n - 1) / 5000),
+    case when n % 10 in (8, 9)
+      then '[{"clone_url": "https://git.example.test/a.git", "playbook": "a.yml", "commit": "c", "last_updated": "2026-11-21T09:00:00Z"}]'
+      else '[]' end::jsonb, now()
+  from generate_series(1, $1::int) n`;
+
+describeNeeding(browserMissing() ?? stackMissing(), 'the fleet page', () => {
+  let stack: MusterStack;
+  let browser: Browser;
+  let seen: WatchedPage;
+  let gate: string;
+
+  beforeAll(async () => {
+    [stack, browser] = await Promise.all([startMusterStack({}, 'shared', 'built'), startBrowser()]);
+    gate = join(stack.dataDir, 'gate');
+    const repository = await stack.repository('site');
+    await repository.commit({ 'wait.yml': waiting(gate) });
+    await stack.configure('waiting', repository.url, ['wait.yml'], ['n1']);
+  }, 180_000);
+  afterAll(async () => {
+    if (gate !== undefined) await writeFile(gate, '');
+    await browser?.close();
+    await stack?.remove();
+  });
+  beforeEach(async () => {
+    seen = await openPage(browser, stack.url);
+  });
+  afterEach(() => seen.context.close());
+  const test = tracedTest(() => seen);
+  const figure = () => seen.page.getByRole('figure', { name: 'Fleet grid' });
+  const cell = () => seen.page.getByRole('status', { name: 'Cell' });
+  const groups = () => seen.page.getByRole('table', { name: 'Groups' });
+  const isUsable = () => seen.page.locator('main:not([aria-busy])').waitFor();
+
+  test('stops everything with its effect shown and a reason, and lets it go on', async () => {
+    const { page } = seen;
+    await stack.create('unwanted', 'waiting');
+    await eventually('it runs', async () => (await stack.session('unwanted')).status.session.status === 'running');
+    await page.goto('/ui/');
+    await page.getByRole('status', { name: 'Connection' }).getByText('Live').waitFor();
+    expect(await page.getByRole('button', { name: 'Go', exact: true }).isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Stop everything' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Stop everything' });
+    await dialog.getByRole('group', { name: 'Effect' }).getByText('1 session is cancelled (1 running, 0 waiting): unwanted.').waitFor();
+    expect(await dialog.getByRole('button', { name: 'Confirm' }).isDisabled()).toBe(true);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await dialog.getByLabel('Reason').fill('the cooling fails');
+    await dialog.getByRole('button', { name: 'Confirm' }).click();
+    await dialog.getByRole('status', { name: 'Result' }).getByText(/Everything is stopped: .*1 session/).waitFor();
+    await page.keyboard.press('Escape');
+    expect(await stack.untilComplete('unwanted')).toMatchObject({ cancel: { reason: expect.stringContaining('the cooling fails') } });
+    await page.getByText(/Everything is stopped since .*: the cooling fails/).waitFor();
+
+    await page.getByRole('button', { name: 'Go', exact: true }).click();
+    const back = page.getByRole('dialog', { name: 'Go' });
+    await back.getByText('the cooling fails').waitFor();
+    await back.getByRole('button', { name: 'Confirm' }).click();
+    await back.getByRole('status', { name: 'Result' }).getByText(/Everything goes on/).waitFor();
+    await back.getByRole('button', { name: 'Close' }).click();
+    await page.getByText(/Everything is stopped since/).waitFor({ state: 'detached' });
+    expect((await stack.call('GET', '/api/v1/stop')).body).toMatchObject({ stopped: false });
+  }, 90_000);
+
+  test('says what was configured by the hour', async () => {
+    const { page } = seen;
+    await page.goto('/ui/');
+    const region = page.getByRole('region', { name: 'Throughput' });
+    await region.getByText(/^In 24 hours hosts took \d+ layers; \d+ failed\.$/).waitFor();
+    await region.getByText('By hour').click();
+    expect(await region.getByRole('table', { name: 'By hour' }).getByRole('row').count()).toBe(25);
+    expect(await accessibilityFaults(page)).toEqual([]);
+  });
+
+  test('without components shows no grid', async () => {
+    const { page } = seen;
+    expect((await stack.call('DELETE', '/v3/components/n1')).status).toBe(204);
+    await page.goto('/ui/');
+    await page.getByRole('region', { name: 'Grid' }).getByText('There are no components to show').waitFor();
+  });
+
+  describe('with a grid of 100,000 components', () => {
+    beforeAll(async () => {
+      // None of these machines is there: nothing is to begin on them.
+      expect((await stack.call('POST', '/api/v1/batches/pause', {})).status).toBe(200);
+      await stack.sql(INSERT, [CELLS]);
+    }, 120_000);
+
+    test('shows them all, with the same facts in a table', async () => {
+      const { page } = seen;
+      await page.goto('/ui/');
+      await groups().getByRole('row').filter({ hasText: 'all' }).waitFor();
+      expect(await groups().getByRole('row').last().getByRole('cell').allTextContents()).toEqual(
+        ['100000', '20000', '20000', '20000', '20000', '20000', '0'],
+      );
+      await isUsable();
+      const colours = await page.evaluate<string[]>(`(() => {
+        const canvas = document.querySelector('figure canvas');
+        const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+        const seen = new Set();
+        for (let at = 0; at < data.length; at += 4) seen.add(data.slice(at, at + 3).join(' '));
+        return [...seen];
+      })()`);
+      // Light theme: configured, pending, failed, unconfigured, disabled; and what is empty.
+      expect(new Set(colours)).toEqual(
+        new Set(['13 162 109', '196 134 15', '137 28 1', '33 37 42', '137 64 184', '0 0 0']),
+      );
+      expect(await accessibilityFaults(page)).toEqual([]);
+    }, 60_000);
+
+    test('is gone through by keys, and opens a component', async () => {
+      const { page } = seen;
+      await page.goto('/ui/');
+      await groups().getByRole('row').filter({ hasText: 'all' }).waitFor();
+      await figure().focus();
+      await cell().getByText(/^n1 failed/).waitFor();
+      // The reason comes by itself.
+      await cell().getByText(/^n1 failed: ./).waitFor();
+      await page.keyboard.press('ArrowRight');
+      await cell().getByText(/^n2 pending/).waitFor();
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('ArrowUp');
+      await page.keyboard.press('ArrowLeft');
+      await page.keyboard.press('End');
+      await cell().getByText(/^n100000 failed/).waitFor();
+      await page.keyboard.press('Home');
+      for (let press = 0; press < 8; press += 1) await page.keyboard.press('ArrowRight');
+      await cell().getByText(/^n9 configured/).waitFor();
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { level: 1, name: 'Component n9' }).waitFor();
+    }, 60_000);
+
+    test('is pointed at, and opens by a click', async () => {
+      const { page } = seen;
+      await page.goto('/ui/');
+      await groups().getByRole('row').filter({ hasText: 'all' }).waitFor();
+      await figure().hover({ position: { x: 1, y: 1 } });
+      await cell().getByText(/^n1 failed/).waitFor();
+      await figure().click({ position: { x: 1, y: 1 } });
+      await page.getByRole('heading', { level: 1, name: 'Component n1' }).waitFor();
+    }, 60_000);
+
+    test('changes a cell as its component does, in its place', async () => {
+      const { page } = seen;
+      await page.goto('/ui/');
+      await groups().getByRole('row').filter({ hasText: 'all' }).waitFor();
+      await page.getByRole('status', { name: 'Connection' }).getByText('Live').waitFor();
+      await figure().focus();
+      await cell().getByText(/^n1 failed/).waitFor();
+      expect((await stack.call('PATCH', '/v3/components/n1', { enabled: false })).status).toBe(200);
+      await cell().getByText(/^n1 disabled/).waitFor();
+      expect(await groups().getByRole('row').last().getByRole('cell').allTextContents()).toEqual(
+        ['100000', '20000', '20000', '19999', '20000', '20001', '0'],
+      );
+      expect((await stack.call('PATCH', '/v3/components/n1', { enabled: true })).status).toBe(200);
+      await cell().getByText(/^n1 failed/).waitFor();
+    }, 60_000);
+
+    test('is grouped by a tag, which its address has', async () => {
+      const { page } = seen;
+      await page.goto('/ui/');
+      await page.getByLabel('Group by').fill('rack');
+      await page.keyboard.press('Enter');
+      await page.waitForURL('**/ui/?group=rack');
+      await groups().getByRole('rowheader', { name: 'r2', exact: true }).waitFor();
+      const names = await groups().getByRole('rowheader').allTextContents();
+      expect(names).toEqual(Array.from({ length: 20 }, (_, index) => `r${index}`));
+      await figure().focus();
+      await page.keyboard.press('End');
+      await cell().getByText(/^n100000 failed, in r19/).waitFor();
+      await groups().getByRole('link', { name: 'r19' }).click();
+      await page.waitForURL(/\/ui\/components\?tags=rack(=|%3D)r19/);
+      await page.getByText('5000 components').waitFor();
+    }, 60_000);
+
+    test('that cannot be read says why in its panel alone, and is tried again', async () => {
+      const { page } = seen;
+      await page.route('**/fleet/grid?**', (route) => route.fulfill({ status: 400, json: { title: 'Bad', detail: 'no grid' } }));
+      await page.goto('/ui/');
+      const alert = page.getByRole('region', { name: 'Grid' }).getByRole('alert');
+      await alert.getByText('no grid').waitFor();
+      await page.getByRole('table', { name: 'Counts' }).waitFor();
+      await page.unroute('**/fleet/grid?**');
+      await alert.getByRole('button', { name: 'Retry' }).click();
+      await groups().getByRole('row').filter({ hasText: 'all' }).waitFor();
+    }, 60_000);
+  });
+});
