@@ -29,7 +29,7 @@ export const PIECES = 8;
 /** So much output lies between two places where reading can begin, characters. */
 const APART = 64 * 1024;
 /** Marks of each kind that are kept. */
-export const MARKS_MAX = 10_000;
+const MARKS_MAX = 10_000;
 /** Logs that a process knows: the longest of them takes some 300 KB. */
 const LOGS_MAX = 64;
 

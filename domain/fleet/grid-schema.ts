@@ -4,16 +4,6 @@ import { z } from 'zod';
 /** Components above which cells are left out: a page shows groups alone. */
 export const GRID_CELLS_MAX = 200_000;
 
-/** What a character of `status` says; in capitals: a session has the component. */
-export const GRID_LETTERS = {
-  c: 'configured',
-  p: 'pending',
-  f: 'failed',
-  u: 'unconfigured',
-  d: 'disabled',
-} as const;
-export type GridLetter = keyof typeof GRID_LETTERS;
-
 const version = z.string().describe('Another one whenever cells have another place or another component.');
 const status = z
   .string()

@@ -8,7 +8,7 @@ export interface GridGroup {
 }
 
 /** Where cells are: for each, the place that its component had in the list. */
-export interface GridOrder {
+interface GridOrder {
   places: number[];
   groups: GridGroup[];
 }

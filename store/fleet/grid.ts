@@ -38,7 +38,7 @@ export async function readGridCells(db: Db, grouping: GridGrouping): Promise<Gri
   return rows[0] ?? { ids: [], labels: [], letters: '' };
 }
 
-export interface HourCount {
+interface HourCount {
   hour: Date;
   configured: number;
   failed: number;

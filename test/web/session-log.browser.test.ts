@@ -42,8 +42,8 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the log of a session', () =
     gate = join(stack.dataDir, 'gate');
     const repository = await stack.repository('site');
     await repository.commit({ 'wait.yml': waiting(gate) });
-    await stack.configure('waiting', repository.url, ['wait.yml'], ['n1']);
-    await stack.create('long', 'waiting');
+    await stack.configure('waiting', repository.url, ['wait.yml'], ['n1', 'n2']);
+    await stack.create('long', 'waiting', { ansible_limit: 'n1' });
     ({ id } = await stack.session('long'));
     own = await eventually('the playbook waits', async () => {
       const { body } = await stack.call('GET', '/api/v1/sessions/long/log-lines');
@@ -152,9 +152,9 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the log of a session', () =
       await page.waitForURL(`**#L${own + 123_450}`);
       await page.getByRole('searchbox', { name: 'Search output' }).fill('nothing has this');
       await page.keyboard.press('Enter');
-      await page.getByRole('status', { name: 'Found' }).getByText('No line has it').waitFor();
+      await page.getByRole('status', { name: 'Found' }).filter({ hasText: 'No line has it' }).waitFor();
       await page.getByRole('button', { name: 'Next failure' }).click();
-      await page.getByRole('status', { name: 'Found' }).getByText('Nothing has failed yet').waitFor();
+      await page.getByRole('status', { name: 'Found' }).filter({ hasText: 'Nothing has failed yet' }).waitFor();
     });
   });
 
@@ -195,7 +195,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the log of a session', () =
       const { page } = seen;
       const last = await total();
       await page.goto(url(`#L${last + 2}`));
-      await page.getByRole('status', { name: 'Notice' }).getByText('is not there yet').waitFor();
+      await page.getByRole('status', { name: 'Notice' }).filter({ hasText: 'is not there yet' }).waitFor();
       await add('first\nwaited for\nafter\n');
       await isDrawn(last + 2);
       await page.getByRole('region', { name: `Line ${last + 2}` }).getByText('waited for').waitFor();
@@ -234,7 +234,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the log of a session', () =
 
   test('with a gap says how much is missing, and keeps its numbers', async () => {
     const { page } = seen;
-    const name = await stack.create('cut', 'waiting');
+    const name = await stack.create('cut', 'waiting', { ansible_limit: 'n2' });
     const { id: cut } = await stack.session(name);
     await eventually('its playbook waits', async () =>
       JSON.stringify((await stack.call('GET', `/api/v1/sessions/${name}/log-lines`)).body).includes('TASK [Wait'),
@@ -245,11 +245,11 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the log of a session', () =
     await output().getByText('12345 lines not kept (9 MiB)').waitFor();
     const behind = body.total + 12_346;
     await rowOf(behind).getByText('behind it').waitFor();
-    await page.goto(`/ui/sessions/${name}?tab=log#L${behind + 5}`);
+    await page.goto(`/ui/sessions/${name}?tab=log#L${behind + 500}`);
     await page.getByRole('status', { name: 'Notice' }).waitFor();
     expect((await stack.call('POST', `/api/v1/sessions/${name}/cancel`)).status).toBe(202);
     await stack.untilComplete(name);
-    await page.getByRole('status', { name: 'Notice' }).getByText('There is no line').waitFor();
+    await page.getByRole('status', { name: 'Notice' }).filter({ hasText: 'There is no line' }).waitFor();
   }, 90_000);
 
   test('that cannot be read says why, and is tried again', async () => {
