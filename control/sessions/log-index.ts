@@ -1,5 +1,12 @@
 /** Where the lines of a log are: counted when they are first asked for, and from there on as output comes. */
-import { LINE_MARKS, type LineMark, LineWalk, type LogGap, lineMark, type WalkPlace } from '../../domain/runs/log-lines.ts';
+import {
+  LINE_MARKS,
+  type LineMark,
+  LineWalk,
+  type LogGap,
+  lineMark,
+  type WalkPlace,
+} from '../../domain/runs/log-lines.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { readOutputAfter } from '../../store/runs/output-reads.ts';
 
@@ -57,7 +64,7 @@ export function createLogIndexes(db: Db): LogIndexes {
 }
 
 class LogIndex implements KnownLog {
-  readonly marks: Record<LineMark, number[]> = { failed: [], unreachable: [], task: [], layer: [] };
+  readonly marks: Record<LineMark, number[]> = { failed: [], unreachable: [], task: [], play: [] };
   hasMoreMarks = false;
   private readonly place: LogPlace;
   private readonly walk = new LineWalk(undefined, 200);

@@ -1,5 +1,5 @@
 /** Lines of a log by their numbers, lines that match, and lines that mark something. */
-import { cutText, lineMark, LineWalk, type OnLine, plainLine, SHOWN_CHARACTERS } from '../../domain/runs/log-lines.ts';
+import { cutText, LineWalk, lineMark, type OnLine, plainLine, SHOWN_CHARACTERS } from '../../domain/runs/log-lines.ts';
 import type { LogLine, LogLines, LogMarks, LogSearch } from '../../domain/sessions/log-schema.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { readLastOutput, readOutputAfter } from '../../store/runs/output-reads.ts';
@@ -105,7 +105,11 @@ export async function searchLog(
 }
 
 /** Returns the numbers of lines that mark something. */
-export async function markLog({ db, logs }: LogDependencies, session: SessionRow, wanted: WantedLog): Promise<LogMarks> {
+export async function markLog(
+  { db, logs }: LogDependencies,
+  session: SessionRow,
+  wanted: WantedLog,
+): Promise<LogMarks> {
   const place = await placeOf(db, session, wanted);
   const log = await logs(place);
   const { layer, attempt } = place;

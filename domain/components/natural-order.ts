@@ -38,8 +38,8 @@ export function naturalPlaces(names: readonly string[]): number[] {
   });
 }
 
-/** What text as a whole is not ordered by: characters below the mark of a number, and halves of characters. */
-const UNKEYED = /[\u0000\u0001\ud800-\udfff]/;
+/** What text as a whole is not ordered by: control characters, of which one marks a number, and what is more than one unit. */
+const UNKEYED = /[\p{Cc}\ud800-\udfff\u{10000}-\u{10ffff}]/u;
 
 /** Returns a text that is ordered, unit by unit, as the name is; null where there is none. */
 function orderKey(name: string): string | null {

@@ -30,7 +30,9 @@ export const FleetGridSchema = z
     ids: z
       .array(z.string())
       .optional()
-      .describe('Ids of the cells, group by group in natural order; left out with `fields=status`, empty above 200,000.'),
+      .describe(
+        'Ids of the cells, group by group in natural order; left out with `fields=status`, empty above 200,000.',
+      ),
     status,
   })
   .meta({ id: 'FleetGrid' });

@@ -123,10 +123,10 @@ export function plainLine(text: string): string {
 }
 
 /** What a line may mark. */
-export const LINE_MARKS = ['failed', 'unreachable', 'task', 'layer'] as const;
+export const LINE_MARKS = ['failed', 'unreachable', 'task', 'play'] as const;
 export type LineMark = (typeof LINE_MARKS)[number];
 
-/** Returns what a line of Ansible's output marks; null: nothing. A play begins a layer's work. */
+/** Returns what a line of Ansible's output marks; null: nothing. */
 export function lineMark(text: string): LineMark | null {
   const line = plainLine(text);
   switch (line[0]) {
@@ -138,7 +138,7 @@ export function lineMark(text: string): LineMark | null {
     case 'R':
       return line.startsWith('RUNNING HANDLER [') ? 'task' : null;
     case 'P':
-      return line.startsWith('PLAY [') ? 'layer' : null;
+      return line.startsWith('PLAY [') ? 'play' : null;
     default:
       return null;
   }

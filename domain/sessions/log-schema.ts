@@ -6,7 +6,9 @@ const number = z.int().min(0);
 export const LogLineSchema = z
   .strictObject({
     number: number.describe('From 1. A line keeps it, also where lines before it were not kept.'),
-    text: z.string().describe('As the playbook wrote it, colours included; the first 4,000 characters where it is longer.'),
+    text: z
+      .string()
+      .describe('As the playbook wrote it, colours included; the first 4,000 characters where it is longer.'),
     length: number.optional().describe('Characters of the whole line, where `text` has not all of them.'),
   })
   .meta({ id: 'LogLine' });
@@ -69,7 +71,7 @@ export const LogMarksSchema = z
     failed: marks('that say that a task failed on a host'),
     unreachable: marks('that say that a host was not reached'),
     task: marks('that begin a task'),
-    layer: marks("that begin a play of the layer's playbook"),
+    play: marks('that begin a play'),
     more: z.boolean().describe('Whether there are more than these: the first 10,000 of each kind are answered.'),
     total: number.describe('Number of the last line that there is now.'),
   })

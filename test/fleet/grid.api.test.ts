@@ -34,7 +34,10 @@ beforeAll(async () => {
   ]);
   await send('POST', '/v3/sessions', { name: 's1', configuration_name: 'web' });
   const id = await sessionId(api.deps.db, 's1');
-  await api.deps.db.insertInto('component_leases').values({ component_id: 'n4', session_id: id, taken_at: now }).execute();
+  await api.deps.db
+    .insertInto('component_leases')
+    .values({ component_id: 'n4', session_id: id, taken_at: now })
+    .execute();
 });
 afterAll(() => api.close());
 
@@ -82,7 +85,10 @@ describe('the grid', () => {
 
   test('is compressed for who can read that', async () => {
     const answer = await api.app.inject({ url: '/api/v1/fleet/grid', headers: { 'accept-encoding': 'gzip, br' } });
-    expect(answer.headers).toMatchObject({ 'content-encoding': 'gzip', vary: expect.stringContaining('accept-encoding') });
+    expect(answer.headers).toMatchObject({
+      'content-encoding': 'gzip',
+      vary: expect.stringContaining('accept-encoding'),
+    });
     expect(JSON.parse(gunzipSync(answer.rawPayload).toString())).toEqual(await grid());
   });
 
@@ -90,7 +96,10 @@ describe('the grid', () => {
     const versionOf = async (group: string) => (await grid(`?group=${group}`)).version;
     const [before, moved] = [await versionOf('kind'), await versionOf('row')];
     await api.call('PATCH', '/v3/components/n10', { enabled: false });
-    await eventually('the status is read again', async () => (await grid('?group=kind&fields=status')).status === 'fduPd');
+    await eventually(
+      'the status is read again',
+      async () => (await grid('?group=kind&fields=status')).status === 'fduPd',
+    );
     expect(await versionOf('kind')).toBe(before);
     await api.call('PATCH', '/v3/components/n10', { tags: { row: 'a' } });
     await eventually('the cell has moved', async () => (await versionOf('row')) !== moved);
@@ -114,7 +123,12 @@ test('by the hour it says what was configured and what failed', async () => {
       results.map(([status], index) => hostResult(`h${index}`, status)),
     );
     for (const [index, [, recorded]] of results.entries()) {
-      await api.deps.db.updateTable('host_results').set({ recorded }).where('run_id', '=', runId).where('host', '=', `h${index}`).execute();
+      await api.deps.db
+        .updateTable('host_results')
+        .set({ recorded })
+        .where('run_id', '=', runId)
+        .where('host', '=', `h${index}`)
+        .execute();
     }
     await markRunRecorded(api.deps.db, runId, at);
   };

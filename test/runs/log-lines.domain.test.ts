@@ -1,11 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { cutText, lineMark, LineWalk, type LogGap, plainLine } from '../../domain/runs/log-lines.ts';
+import { cutText, LineWalk, type LogGap, lineMark, plainLine } from '../../domain/runs/log-lines.ts';
 
 const ESC = String.fromCharCode(27);
 
 /** All lines of a log that comes in these pieces. */
-function linesOf(pieces: readonly string[], kept?: number): { lines: [number, string][]; total: number; gap: LogGap | null } {
+function linesOf(
+  pieces: readonly string[],
+  kept?: number,
+): { lines: [number, string][]; total: number; gap: LogGap | null } {
   const walk = new LineWalk(undefined, kept);
   const lines: [number, string][] = [];
   const take = (number: number, text: string) => lines.push([number, text]);
@@ -123,7 +126,7 @@ test.each([
   [`${ESC}[0;31mfatal: [n1]: FAILED! => {}${ESC}[0m`, 'failed'],
   ['TASK [Install] ****', 'task'],
   ['RUNNING HANDLER [Restart] ****', 'task'],
-  ['PLAY [all] ****', 'layer'],
+  ['PLAY [all] ****', 'play'],
   ['PLAY RECAP ****', null],
   ['ok: [n1]', null],
   ['failed to say', null],

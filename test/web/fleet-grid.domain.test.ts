@@ -24,16 +24,20 @@ describe('the layout', () => {
 
   test('finds each cell where it is drawn', () => {
     fc.assert(
-      fc.property(fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 1, maxLength: 6 }), fc.nat(), (counts, any) => {
-        const total = counts.reduce((sum, count) => sum + count, 0);
-        const layout = layoutOf(groupsOf(counts), total, 300);
-        const cell = any % total;
-        const { x, y } = placeOf(layout, cell);
-        expect(cellAt(layout, x, y)).toBe(cell);
-        expect(cellAt(layout, x + layout.size - 1, y + layout.size - 1)).toBe(cell);
-        expect(x + layout.size).toBeLessThanOrEqual(300);
-        expect(y + layout.size).toBeLessThanOrEqual(layout.height);
-      }),
+      fc.property(
+        fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 1, maxLength: 6 }),
+        fc.nat(),
+        (counts, any) => {
+          const total = counts.reduce((sum, count) => sum + count, 0);
+          const layout = layoutOf(groupsOf(counts), total, 300);
+          const cell = any % total;
+          const { x, y } = placeOf(layout, cell);
+          expect(cellAt(layout, x, y)).toBe(cell);
+          expect(cellAt(layout, x + layout.size - 1, y + layout.size - 1)).toBe(cell);
+          expect(x + layout.size).toBeLessThanOrEqual(300);
+          expect(y + layout.size).toBeLessThanOrEqual(layout.height);
+        },
+      ),
     );
   });
 

@@ -73,7 +73,10 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the fleet page', () => {
     expect(await page.getByRole('button', { name: 'Go', exact: true }).isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Stop everything' }).click();
     const dialog = page.getByRole('dialog', { name: 'Stop everything' });
-    await dialog.getByRole('group', { name: 'Effect' }).getByText('1 session is cancelled (1 running, 0 waiting): unwanted.').waitFor();
+    await dialog
+      .getByRole('group', { name: 'Effect' })
+      .getByText('1 session is cancelled (1 running, 0 waiting): unwanted.')
+      .waitFor();
     expect(await dialog.getByRole('button', { name: 'Confirm' }).isDisabled()).toBe(true);
     expect(await accessibilityFaults(page)).toEqual([]);
     await dialog.getByLabel('Reason').fill('the cooling fails');
@@ -83,7 +86,9 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the fleet page', () => {
       .filter({ hasText: /Everything is stopped: .*1 session/ })
       .waitFor();
     await page.keyboard.press('Escape');
-    expect(await stack.untilComplete('unwanted')).toMatchObject({ cancel: { reason: expect.stringContaining('the cooling fails') } });
+    expect(await stack.untilComplete('unwanted')).toMatchObject({
+      cancel: { reason: expect.stringContaining('the cooling fails') },
+    });
     await page.getByText(/Everything is stopped since .*: the cooling fails/).waitFor();
 
     await page.getByRole('button', { name: 'Go', exact: true }).click();
@@ -124,9 +129,15 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the fleet page', () => {
       const { page } = seen;
       await page.goto('/ui/');
       await groups().getByRole('row').filter({ hasText: 'all' }).waitFor();
-      expect(await groups().getByRole('row').last().getByRole('cell').allTextContents()).toEqual(
-        ['100000', '20000', '20000', '20000', '20000', '20000', '0'],
-      );
+      expect(await groups().getByRole('row').last().getByRole('cell').allTextContents()).toEqual([
+        '100000',
+        '20000',
+        '20000',
+        '20000',
+        '20000',
+        '20000',
+        '0',
+      ]);
       await isUsable();
       const colours = await page.evaluate<string[]>(`(() => {
         const canvas = document.querySelector('figure canvas');
@@ -183,9 +194,15 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the fleet page', () => {
       await said(/^n1 failed/);
       expect((await stack.call('PATCH', '/v3/components/n1', { enabled: false })).status).toBe(200);
       await said(/^n1 disabled/);
-      expect(await groups().getByRole('row').last().getByRole('cell').allTextContents()).toEqual(
-        ['100000', '20000', '20000', '19999', '20000', '20001', '0'],
-      );
+      expect(await groups().getByRole('row').last().getByRole('cell').allTextContents()).toEqual([
+        '100000',
+        '20000',
+        '20000',
+        '19999',
+        '20000',
+        '20001',
+        '0',
+      ]);
       expect((await stack.call('PATCH', '/v3/components/n1', { enabled: true })).status).toBe(200);
       await said(/^n1 failed/);
     }, 60_000);
@@ -209,7 +226,9 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the fleet page', () => {
 
     test('that cannot be read says why in its panel alone, and is tried again', async () => {
       const { page } = seen;
-      await page.route('**/fleet/grid?**', (route) => route.fulfill({ status: 400, json: { title: 'Bad', detail: 'no grid' } }));
+      await page.route('**/fleet/grid?**', (route) =>
+        route.fulfill({ status: 400, json: { title: 'Bad', detail: 'no grid' } }),
+      );
       await page.goto('/ui/');
       const alert = page.getByRole('region', { name: 'Grid' }).getByRole('alert');
       await alert.getByText('no grid').waitFor();

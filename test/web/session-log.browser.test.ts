@@ -90,7 +90,10 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the log of a session', () =
       await isDrawn(150_000);
       expect(await rowOf(150_000).textContent()).toBe(`150000flood ${150_000 - own}`);
       expect(await line(150_000).getAttribute('aria-current')).toBe('true');
-      await page.getByRole('region', { name: 'Line 150000' }).getByText(`flood ${150_000 - own}`).waitFor();
+      await page
+        .getByRole('region', { name: 'Line 150000' })
+        .getByText(`flood ${150_000 - own}`)
+        .waitFor();
       await page.locator('main:not([aria-busy])').waitFor();
       expect(await accessibilityFaults(page)).toEqual([]);
       // Whatever the length of the log, few of its lines are in the page.
@@ -198,7 +201,10 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the log of a session', () =
       await page.getByRole('status', { name: 'Notice' }).filter({ hasText: 'is not there yet' }).waitFor();
       await add('first\nwaited for\nafter\n');
       await isDrawn(last + 2);
-      await page.getByRole('region', { name: `Line ${last + 2}` }).getByText('waited for').waitFor();
+      await page
+        .getByRole('region', { name: `Line ${last + 2}` })
+        .getByText('waited for')
+        .waitFor();
       expect(await page.getByRole('status', { name: 'Notice' }).count()).toBe(0);
     });
 
@@ -219,16 +225,29 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the log of a session', () =
 
   test('text from outside is text, colours survive, and a long line is whole when it is chosen', async () => {
     const { page } = seen;
-    const escape = String.fromCharCode(27);
+    const code = String.fromCharCode(27);
     const last = await total();
-    const text = `<img src=x onerror=alert(1)> ${escape}[31mred${escape}[0m ${'x'.repeat(1_000_000)}`;
+    const text = `<img src=x onerror=alert(1)> ${code}[31mred${code}[0m ${'x'.repeat(1_000_000)}`;
     await add(`${text}\njavascript:alert(1) \u202eevil\n`);
     await page.goto(url(`#L${last + 1}`));
-    await rowOf(last + 1).getByText('<img src=x onerror=alert(1)>').waitFor();
-    expect(await rowOf(last + 1).locator('.ansi-1').textContent()).toBe('red');
-    await rowOf(last + 1).getByText('1000042 characters').waitFor();
-    await rowOf(last + 2).getByText('\\u202eevil').waitFor();
-    await page.getByRole('region', { name: `Line ${last + 1}` }).getByText('more characters').waitFor();
+    await rowOf(last + 1)
+      .getByText('<img src=x onerror=alert(1)>')
+      .waitFor();
+    expect(
+      await rowOf(last + 1)
+        .locator('.ansi-1')
+        .textContent(),
+    ).toBe('red');
+    await rowOf(last + 1)
+      .getByText('1000042 characters')
+      .waitFor();
+    await rowOf(last + 2)
+      .getByText('\\u202eevil')
+      .waitFor();
+    await page
+      .getByRole('region', { name: `Line ${last + 1}` })
+      .getByText('more characters')
+      .waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
   });
 
@@ -254,7 +273,9 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the log of a session', () =
 
   test('that cannot be read says why, and is tried again', async () => {
     const { page } = seen;
-    await page.route('**/log-lines?**', (route) => route.fulfill({ status: 400, json: { title: 'Bad', detail: 'no lines' } }));
+    await page.route('**/log-lines?**', (route) =>
+      route.fulfill({ status: 400, json: { title: 'Bad', detail: 'no lines' } }),
+    );
     await page.goto(url());
     const alert = page.getByRole('tabpanel').getByRole('alert');
     await alert.getByText('no lines').waitFor();

@@ -46,7 +46,9 @@ export function outputCommands(noun: Command, context: CliContext): void {
     .argument('<name>')
     .option('--host <name>', 'the results of one host instead')
     .option('--tail <count>', 'begin with the newest so many pieces', integer(1))
-    .addOption(new Option('--grep <text>', 'only lines that have the text in them, with their numbers').conflicts(WHOLE))
+    .addOption(
+      new Option('--grep <text>', 'only lines that have the text in them, with their numbers').conflicts(WHOLE),
+    )
     .addOption(new Option('--failures', 'only lines that say what failed, with their numbers').conflicts(WHOLE))
     .addOption(
       new Option('--since-line <number>', 'from this line of a layer on')

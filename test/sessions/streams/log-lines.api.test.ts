@@ -125,7 +125,7 @@ test('marks are of failures, tasks and plays; failures are found as lines', asyn
   ];
   await addOutput(api.deps.db, id, 0, 0, `${output.join('\n')}\n`);
   expect((await get(`${name}/log-marks`)).body).toEqual({
-    ...{ layer: [1], attempt: 1, failed: [3], unreachable: [4], task: [2], more: false, total: 5 },
+    ...{ layer: 0, attempt: 1, failed: [3], unreachable: [4], task: [2], play: [1], more: false, total: 5 },
   });
   const found = await get(`${name}/log-search?failures=true`);
   expect(found.body).toMatchObject({ lines: [{ number: 3, text: output[2] }, { number: 4 }], next: null });

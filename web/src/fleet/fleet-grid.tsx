@@ -99,11 +99,12 @@ function Groups({ groups, group, status, labelOf }: GroupsProps) {
           <tr>
             <th scope="col">Group</th>
             <th scope="col">Components</th>
-            {status !== '' && Object.values(LETTERS).map((word) => (
-              <th key={word} scope="col">
-                {word}
-              </th>
-            ))}
+            {status !== '' &&
+              Object.values(LETTERS).map((word) => (
+                <th key={word} scope="col">
+                  {word}
+                </th>
+              ))}
             {status !== '' && <th scope="col">in a session</th>}
           </tr>
         </thead>

@@ -1,10 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type KeyboardEvent, type PointerEvent, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import {
+  type KeyboardEvent,
+  type PointerEvent,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import type { ComponentDetail } from '../../../domain/components/list-schema.ts';
 import { callApi, recordPath } from '../shared/api-call.ts';
 import { shownText } from '../shared/ui/shown-text.ts';
-import { cellAt, cellOf, type Group, groupOf, layoutOf, LETTERS, movedTo, placeOf } from './grid-layout.ts';
+import { cellAt, cellOf, type Group, groupOf, LETTERS, layoutOf, movedTo, placeOf } from './grid-layout.ts';
 import { drawCells, type GridColours, pixelOf } from './grid-pixels.ts';
 
 export interface GridCanvasProps {
@@ -91,7 +100,7 @@ export function GridCanvas({ ids, groups, status, labelOf }: GridCanvasProps) {
           if (index !== undefined) open(index);
         }}
       >
-        <canvas ref={canvas} width={Math.max(1, layout.width)} height={layout.height} aria-hidden="true" />
+        <canvas ref={canvas} width={Math.max(1, layout.width)} height={layout.height} />
         {place !== null && (
           <span
             aria-hidden="true"

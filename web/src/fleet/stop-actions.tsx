@@ -93,14 +93,15 @@ function StopEffect({ isPaused }: { isPaused: boolean }) {
   return (
     <>
       <p>
-        {total} {total === 1 ? 'session is' : 'sessions are'} cancelled ({running.total} running, {waiting.total} waiting)
+        {total} {total === 1 ? 'session is' : 'sessions are'} cancelled ({running.total} running, {waiting.total}{' '}
+        waiting)
         {names.length > 0 && `: ${names.map(shownText).join(', ')}`}
         {total > names.length && ` and ${total - names.length} others`}.
       </p>
       <p>
         {isPaused ? 'The batcher is paused already. ' : 'The batcher is paused. '}
-        All schedules and operators are paused, rollouts and reconciles are stopped, and deployments begin nothing new. What playbooks do now is
-        ended; what they did stays.
+        All schedules and operators are paused, rollouts and reconciles are stopped, and deployments begin nothing new.
+        What playbooks do now is ended; what they did stays.
       </p>
       <p>There is no dry run of this.</p>
     </>

@@ -2,7 +2,9 @@
 
 /** Returns how many things of each kind it was: `1 batcher, 13 sessions`. */
 export function stopCounts(counts: Readonly<Record<string, number>>): string {
-  const texts = Object.entries(counts).flatMap(([kind, count]) => (count > 0 ? [`${count} ${nounOf(kind, count)}`] : []));
+  const texts = Object.entries(counts).flatMap(([kind, count]) =>
+    count > 0 ? [`${count} ${nounOf(kind, count)}`] : [],
+  );
   return texts.length === 0 ? 'nothing was to be done' : texts.join(', ');
 }
 

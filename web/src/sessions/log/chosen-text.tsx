@@ -21,7 +21,12 @@ interface ChosenTextProps {
 }
 
 /** The chosen lines, whole and wrapped. */
-export function ChosenText({ log: { name, id, layer, attempt }, chosen: { first, last }, total, address }: ChosenTextProps) {
+export function ChosenText({
+  log: { name, id, layer, attempt },
+  chosen: { first, last },
+  total,
+  address,
+}: ChosenTextProps) {
   const limit = Math.min(last, total, first + SHOWN - 1) - first + 1;
   const read = useQuery({
     // A last line may go on.

@@ -39,7 +39,10 @@ export function LogTools(props: LogToolsProps) {
     else onSearch(wanted);
   };
   const words = `${shellWord(name)} --layer ${layer} --attempt ${attempt}${q === undefined ? '' : ` --grep ${shellWord(q)}`}`;
-  const asked = q === undefined ? logPath(name, 'log-lines', { layer, attempt }) : logPath(name, 'log-search', { layer, attempt, q });
+  const asked =
+    q === undefined
+      ? logPath(name, 'log-lines', { layer, attempt })
+      : logPath(name, 'log-search', { layer, attempt, q });
   return (
     <>
       <form className="filters" onSubmit={search}>
@@ -62,8 +65,8 @@ export function LogTools(props: LogToolsProps) {
           value={attempt}
           onChange={({ target }) => onLog({ layer, attempt: Number(target.value) })}
         >
-          {Array.from({ length: Math.max(session.attempt, attempt, 1) }, (_, index) => (
-            <option key={index + 1}>{index + 1}</option>
+          {Array.from({ length: Math.max(session.attempt, attempt, 1) }, (_, index) => index + 1).map((number) => (
+            <option key={number}>{number}</option>
           ))}
         </select>
         <label htmlFor={`${ids}-q`}>Search output</label>

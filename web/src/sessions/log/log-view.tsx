@@ -108,7 +108,12 @@ function Log({ session, search, log, end, keep }: LogProps) {
         q={q}
       />
       {chosen !== null && chosen.first <= end.total && (
-        <ChosenText log={log} chosen={chosen} total={end.total} address={`${location.origin}${href(fragmentOf(chosen))}`} />
+        <ChosenText
+          log={log}
+          chosen={chosen}
+          total={end.total}
+          address={`${location.origin}${href(fragmentOf(chosen))}`}
+        />
       )}
     </>
   );

@@ -18,7 +18,11 @@ export interface LogOf {
 }
 
 /** Returns the path of a question about a log, below `/api/v1`; what is undefined is not asked. */
-export function logPath(name: string, what: string, words: Record<string, string | number | boolean | undefined>): string {
+export function logPath(
+  name: string,
+  what: string,
+  words: Record<string, string | number | boolean | undefined>,
+): string {
   const given = Object.entries(words).filter(([, value]) => value !== undefined);
   const query = new URLSearchParams(given.map(([word, value]): [string, string] => [word, String(value)]));
   return `${recordPath('sessions', name)}/${what}?${query}`;
@@ -53,7 +57,8 @@ export function useLogLines({ name, id, layer, attempt }: LogOf, end: LogLines, 
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: whenever there is more, pages that had not ended are read again
   useEffect(() => {
-    for (const read of reads) if (read.isStale && !read.isFetching && read.data?.total !== end.total) void read.refetch();
+    for (const read of reads)
+      if (read.isStale && !read.isFetching && read.data?.total !== end.total) void read.refetch();
   }, [end.total]);
   const seen = pages.join(' ');
   useEffect(() => {
