@@ -85,7 +85,8 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the log of a session', () =
   const url = (fragment = '') => `/ui/sessions/long?id=${id}&tab=log&layer=0&attempt=1${fragment}`;
   const output = () => seen.page.getByRole('log', { name: 'Output' });
   const line = (number: number) => output().getByRole('link', { name: `Line ${number}`, exact: true });
-  const rowOf = (number: number) => output()
+  const rowOf = (number: number) =>
+    output()
       .locator('.line')
       .filter({ has: seen.page.getByRole('link', { name: `Line ${number}`, exact: true }) });
   const isDrawn = (number: number) => line(number).waitFor();

@@ -39,7 +39,8 @@ export function ChosenText({
     <section aria-label={title} className="chosen-text">
       <h2>{title}</h2>
       {read.isError && <Failure error={read.error} retry={() => void read.refetch()} />}
-      <pre>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: who has no pointer scrolls it by keys */}
+      <pre tabIndex={0}>
         {read.data?.lines
           .filter(({ number }) => number <= last)
           .map(({ number, text }) => (
