@@ -32,11 +32,7 @@ export function goBoolean(word: string): boolean | undefined {
 }
 
 /** Returns the values of all flags, and every mistake of the arguments. The values count only where there is no mistake. */
-export function readFlags(args: readonly string[]): {
-  flags: FlagValues;
-  given: Set<FlagName>;
-  mistakes: FlagMistake[];
-} {
+export function readFlags(args: readonly string[]): { flags: FlagValues; mistakes: FlagMistake[] } {
   const mistakes: FlagMistake[] = [];
   const usage = (message: string): number => mistakes.push({ message, exit: 2, code: 'usage' });
   const values = new Map<string, string | number | boolean>();
@@ -74,7 +70,7 @@ export function readFlags(args: readonly string[]): {
       values.get(name) ?? values.get(aliasOf(name) ?? '') ?? declared.default,
     ]),
   );
-  return { flags: flags as FlagValues, given: new Set(values.keys()) as Set<FlagName>, mistakes };
+  return { flags: flags as FlagValues, mistakes };
 }
 
 /** The older name of a flag. */

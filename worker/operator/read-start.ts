@@ -4,16 +4,12 @@ import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { operatorEnvironment } from '../../domain/operator/environment.ts';
-import type { FlagName } from '../../domain/operator/flags.ts';
 import { type LoadedWatches, loadWatches } from '../../domain/operator/load-watches.ts';
 import { operatorName } from '../../domain/operator/operator-name.ts';
 import { type FlagValues, readFlags } from '../../domain/operator/read-flags.ts';
 import type { WatchEntry } from '../../domain/operator/watch-entry.ts';
 import { unreadableFile, type WatchFinding } from '../../domain/operator/watch-errors.ts';
 import { homeFiles, parseYaml } from '../../drivers/operator-home/read-home.ts';
-
-/** Flags of parts that this release does not have; what they ask for would not happen. */
-const NOT_BUILT: readonly FlagName[] = ['metrics-secure', 'metrics-require-rbac', 'user-metrics-port'];
 
 /** A start that is refused. */
 export class StartRefused extends Error {
@@ -45,19 +41,12 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Returns how the operator starts. Throws `StartRefused` with all mistakes. */
 export async function readStart(args: readonly string[], env: Environment, home: string): Promise<OperatorStart> {
-  const { flags, given, mistakes } = readFlags(args);
+  const { flags, mistakes } = readFlags(args);
   if (mistakes.length > 0) {
     const exit = Math.max(...mistakes.map((mistake) => mistake.exit));
     throw new StartRefused(
       mistakes.map(({ code, message }) => `error: ${code}: ${message}`),
       exit,
-    );
-  }
-  const notBuilt = NOT_BUILT.filter((name) => given.has(name));
-  if (notBuilt.length > 0) {
-    throw new StartRefused(
-      notBuilt.map((name) => `error: not_supported: this release does nothing for --${name}`),
-      2,
     );
   }
   const { environment: own, mistakes: wrong } = operatorEnvironment(env);

@@ -27,8 +27,6 @@ import { openNotices } from '../../drivers/operator-cluster/events.ts';
 import { createResourceClient } from '../../drivers/operator-cluster/resource-client.ts';
 import { entryHash } from '../../drivers/operator-home/entry-hash.ts';
 import { rolesConfig } from '../../drivers/operator-home/roles-config.ts';
-import { listenForMetrics, type MetricsListener } from '../../drivers/operator-metrics/metrics-listener.ts';
-import { openOperatorMeters } from '../../drivers/operator-metrics/operator-meters.ts';
 import { findRunner } from '../../drivers/operator-runner/find-runner.ts';
 import { createRunDirectories } from '../../drivers/operator-runner/private-directory.ts';
 import { createDiscovery } from '../../drivers/operator-watch/discovery.ts';
@@ -47,6 +45,7 @@ import { followObjects } from './follow-objects.ts';
 import { keepLease } from './keep-lease.ts';
 import { awaitNamespace, keepNamespace } from './keep-namespace.ts';
 import { keepWorkers } from './keep-workers.ts';
+import { openMetrics } from './open-metrics.ts';
 import { openWays } from './open-ways.ts';
 import { listenAddress, listenForOperatorProbes } from './probes.ts';
 import { type OperatorStart, StartRefused } from './read-start.ts';
@@ -91,8 +90,9 @@ export async function runOperator({
     throw new StartRefused([`error: port_taken: --health-probe-bind-address: ${error.message}`], 1);
   });
 
-  const metrics = openOperatorMeters(start.entries, { version, commit: '' });
-  const metricsListener = await openMetricsListener(flags['metrics-bind-address'], isPod, metrics.registry);
+  const access = openClusterAccess(null);
+  const cluster = createClusterClient(access);
+  const metrics = await openMetrics({ start, version, isPod, client: cluster, log });
 
   const db = openDatabase({ ...databaseSettings(env), name: `muster-operator-${name}`.slice(0, 60) });
   const missing = await again('database', log, () => missingMigrations(db));
@@ -107,8 +107,6 @@ export async function runOperator({
   const inTemporal = { connection: temporal.connection, namespace: settings.namespace, log };
   await awaitNamespace(inTemporal);
 
-  const access = openClusterAccess(null);
-  const cluster = createClusterClient(access);
   const clock = () => new Date();
   const here = { operator: name, machine: hostId };
   const register = () => registerOperator({ db, clock, machine: hostId }, { name, home, version }, hashed.map(watchOf));
@@ -247,7 +245,7 @@ export async function runOperator({
   await connection.close();
   await temporal.close();
   await db.destroy();
-  await metricsListener?.close();
+  await metrics.close();
   await probes.close();
 }
 
@@ -269,18 +267,6 @@ const watchOf = ({ entry, hash }: HashedEntry): WatchRow => ({
   slots: entry.max_concurrent_reconciles,
   finalizer: entry.finalizer?.name ?? null,
 });
-
-/** Opens the metrics at an address as Go writes it; `0`: there are none. Throws `StartRefused` where it is taken. */
-async function openMetricsListener(
-  address: string,
-  isPod: boolean,
-  registry: Parameters<typeof listenForMetrics>[1],
-): Promise<MetricsListener | null> {
-  if (address === '0' || address === '') return null;
-  return listenForMetrics(listenAddress(address, isPod), registry).catch((error: Error) => {
-    throw new StartRefused([`error: port_taken: --metrics-bind-address: ${error.message}`], 1);
-  });
-}
 
 /** Scripts wait for this word. */
 async function sayReady(isReady: () => boolean): Promise<void> {

@@ -18,6 +18,7 @@ import {
   openOperatorBench,
   type RunningOperator,
 } from '../../support/operator/operator-process.ts';
+import { readMetrics } from '../../support/operator/read-metrics.ts';
 import { describeNeeding } from '../../support/requirement.ts';
 
 const F = 'demo.io/finalizer';
@@ -33,12 +34,18 @@ function isLive(pid: number): boolean {
 describeNeeding(kubernetesMissing(), 'an operator that is asked', () => {
   let bench: OperatorBench;
   let operator: RunningOperator;
-  let metrics: string;
+  let metricsPort: number;
+  let userPort: number;
   beforeAll(async () => {
     bench = await openOperatorBench({ finalizer: { name: F, vars: { size: 'end' } } });
-    const port = await freePort();
-    metrics = `http://127.0.0.1:${port}/metrics`;
-    operator = await bench.start({ args: ['--metrics-bind-address', `127.0.0.1:${port}`] });
+    metricsPort = await freePort();
+    userPort = await freePort();
+    operator = await bench.start({
+      args: [
+        ...['--metrics-bind-address', `127.0.0.1:${metricsPort}`, '--metrics-secure', '--metrics-require-rbac'],
+        `--user-metrics-port=${userPort}`,
+      ],
+    });
   }, 240_000);
   afterAll(() => bench?.close());
 
@@ -148,8 +155,45 @@ describeNeeding(kubernetesMissing(), 'an operator that is asked', () => {
     );
   }, 90_000);
 
-  test('its metrics are those of the reference operator and its own', async () => {
-    const text = await (await fetch(metrics)).text();
+  /** A token of an account of the cluster. */
+  const tokenOf = async (account: string) => {
+    const path = '/api/v1/namespaces/default/serviceaccounts';
+    const body = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: account } };
+    await bench.client.ask({ method: 'POST', path, body });
+    const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} };
+    const answer = await bench.client.ask<{ status: { token: string } }>({
+      ...{ method: 'POST', path: `${path}/${account}/token`, body: request },
+    });
+    return answer.body.status.token;
+  };
+
+  test('its metrics, by https for accounts that may read them, are those of the reference operator, of playbooks and its own', async () => {
+    const rights = '/apis/rbac.authorization.k8s.io/v1';
+    const group = 'rbac.authorization.k8s.io';
+    const [reader, other] = [await tokenOf('reader'), await tokenOf('other')];
+    await bench.client.ask({
+      ...{ method: 'POST', path: `${rights}/clusterroles` },
+      body: {
+        ...{ apiVersion: `${group}/v1`, kind: 'ClusterRole', metadata: { name: 'metrics-reader' } },
+        rules: [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }],
+      },
+    });
+    await bench.client.ask({
+      ...{ method: 'POST', path: `${rights}/clusterrolebindings` },
+      body: {
+        ...{ apiVersion: `${group}/v1`, kind: 'ClusterRoleBinding', metadata: { name: 'metrics-reader' } },
+        roleRef: { apiGroup: group, kind: 'ClusterRole', name: 'metrics-reader' },
+        subjects: [{ kind: 'ServiceAccount', name: 'reader', namespace: 'default' }],
+      },
+    });
+    const metric = { name: 'widget_restarts', description: 'Restarts', counter: { increment: true } };
+    const body = JSON.stringify(metric);
+    expect((await fetch(`http://127.0.0.1:${userPort}/metrics`, { method: 'POST', body })).status).toBe(200);
+    expect((await readMetrics(metricsPort)).status).toBe(401);
+    expect((await readMetrics(metricsPort, 'x.y.z')).status).toBe(401);
+    expect((await readMetrics(metricsPort, other)).status).toBe(403);
+    const { status, text } = await readMetrics(metricsPort, reader);
+    expect(status).toBe(200);
     for (const part of [
       'ansible_operator_reconcile_result{GVK="demo.io/v1, Kind=Widget",result="succeeded"}',
       'controller_runtime_active_workers{controller="widget-v1-controller"}',
@@ -157,8 +201,10 @@ describeNeeding(kubernetesMissing(), 'an operator that is asked', () => {
       'muster_operator_database_up 1',
       'muster_operator_engine_up 1',
       'muster_operator_watching 1',
+      'widget_restarts 1',
     ])
       expect(text).toContain(part);
+    expect(operator.said()).not.toContain(reader);
   });
 
   test('a drain runs each finalizer and takes it away; the resource stays, and gets it back when it is resumed', async () => {

@@ -108,6 +108,7 @@ export async function openOperatorBench(entry: object = {}): Promise<OperatorBen
         [
           join(ROOT, 'worker', 'operator.ts'),
           ...['--health-probe-bind-address', `127.0.0.1:${port}`, '--proxy-port', '0', '--metrics-bind-address', '0'],
+          ...['--user-metrics-port', '0'],
           ...args,
         ],
         {
