@@ -1,4 +1,5 @@
 import type { After } from '../../domain/operator/after-reconcile.ts';
+import { dependentsFrom, loopAfter } from '../../domain/operator/loop.ts';
 import { noticeOfEnd } from '../../domain/operator/notice.ts';
 import { runIdOfReconcile } from '../../domain/operator/reconcile.ts';
 import type { ReconcileOutcome } from '../../domain/operator/resource-words.ts';
@@ -23,14 +24,22 @@ export interface Ending {
 
 /** Ends a reconcile on record, says that its place is free, and removes the oldest records of its resource with their runs. */
 export async function closeReconcile(site: OperatorSite, reconcile: ReconcileRow, ending: Ending): Promise<void> {
-  const { db, clock, operator, tell, keepReconciles, notices, meters } = site;
+  const { db, clock, operator, tell, keepReconciles, notices, meters, log } = site;
   const { outcome, messages, after } = ending;
   const now = clock();
-  if (await endReconcile(db, reconcile, ending, now)) {
+  const { cause, runResult } = reconcile;
+  const changed = runResult?.ended === 'itself' ? runResult.counters.changed : null;
+  const loop = loopAfter(reconcile.loop, { cause, outcome, changed }, now);
+  if (await endReconcile(db, reconcile, { ...ending, loop, dependentsFrom: dependentsFrom(loop, now) }, now)) {
     const seconds = (now.getTime() - reconcile.startedAt.getTime()) / 1_000;
     meters.ended(reconcile, { outcome, seconds, requeues: after.requeueAfterSeconds !== null });
     const notice = noticeOfEnd(outcome, messages, reconcile.lastOutcome);
     if (notice !== null) notices.tell(reconcile, notice.reason, notice.message);
+    if (loop !== null && loop.reason !== null) {
+      notices.tell(reconcile, 'ReconcileLoop', loop.reason);
+      const { kind, namespace, name } = reconcile;
+      if ((reconcile.loop?.delaySeconds ?? 0) === 0) log.warn({ kind, namespace, name, ...cause }, loop.reason);
+    }
   }
   // No process writes how a run ended that was given up.
   const runId = runIdOfReconcile(reconcile.id);

@@ -1,18 +1,18 @@
-import { urgencyOf } from '../../domain/operator/cause.ts';
+import { type Cause, urgencyOf } from '../../domain/operator/cause.ts';
 import type { ResourceName } from '../../domain/operator/dependent-change.ts';
 import type { Gvk } from '../../domain/operator/names.ts';
 import { writeDependentCause } from '../../store/operator/dependents.ts';
 import type { NoteDependencies } from './note-objects.ts';
 import { wantedDispatcher } from './wanted-workflows.ts';
 
-/** Makes the owners of a dependent that changed or went run. `object`: its kind and name, as the cause shows it. */
+/** Makes the owners of a dependent that changed or went run. `change`: its kind and name, and who has changed it, as the cause shows them. */
 export async function noteDependent(
   { db, clock, operator, tell }: NoteDependencies,
   kind: Gvk,
-  object: string,
+  change: Pick<Cause, 'object' | 'manager'>,
   owners: readonly ResourceName[],
 ): Promise<void> {
-  const cause = { type: 'dependent', object } as const;
+  const cause = { ...change, type: 'dependent' } as const;
   const isDue = await writeDependentCause(
     db,
     operator,

@@ -16,6 +16,8 @@ export interface Cause {
   type: CauseType;
   /** The dependent that changed. */
   object?: string;
+  /** Who has changed it, as its managed fields say. */
+  manager?: string;
   /** Who asked for it. */
   by?: string;
   /** Of a retry: the number of the try. */

@@ -29,6 +29,19 @@ export function canonicalText(value: unknown): string {
   );
 }
 
+/** Returns who has changed an object last, as its managed fields say; undefined where they do not. Changes of the status alone do not count. */
+export function lastManager({ metadata }: Json): string | undefined {
+  const fields = isJsonMap(metadata) && Array.isArray(metadata.managedFields) ? metadata.managedFields : [];
+  let last: { manager: string; time: string } | undefined;
+  for (const field of fields) {
+    if (!isJsonMap(field) || field.subresource === 'status') continue;
+    const { manager, time } = field;
+    if (typeof manager !== 'string' || typeof time !== 'string') continue;
+    if (last === undefined || time >= last.time) last = { manager, time };
+  }
+  return last?.manager;
+}
+
 export type DependentEvent = { type: 'created' } | { type: 'deleted' } | { type: 'updated'; before: Json; now: Json };
 
 /** Whether an event of a dependent makes its owners run. */

@@ -106,6 +106,7 @@ export const OperatorReconcileSchema = z
     cause: z.strictObject({
       type: z.enum(CAUSE_TYPES),
       object: z.string().optional().describe('The dependent that changed'),
+      manager: z.string().optional().describe('Who has changed it, as its managed fields say'),
       by: z.string().optional(),
       attempt: z.int().optional(),
     }),

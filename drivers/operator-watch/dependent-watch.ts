@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
   canonicalText,
   comparableDependent,
+  lastManager,
   ownersOf,
   type ResourceName,
   type WatchedKind,
@@ -29,6 +30,8 @@ interface DependentObject extends Json {
 export interface DependentTold {
   /** `<Kind> <namespace>/<name>`. */
   object: string;
+  /** Who has changed it, as its managed fields say; absent where it went. */
+  manager?: string;
   owners: ResourceName[];
 }
 
@@ -79,7 +82,7 @@ async function followNamespace(watch: DependentWatch, namespace: string, signal:
       const current = book;
       const seen = ({ type, object }: { type: string; object: DependentObject }) => {
         const owners = type === 'DELETED' ? gone(watch, current, object) : noted(watch, current, object);
-        if (owners.length > 0) take({ object: nameOf(kind, object), owners });
+        if (owners.length > 0) take({ object: nameOf(kind, object), ...managerOf(type, object), owners });
       };
       for (;;) {
         const request = { path, labelSelector: '', version: from, seconds: WATCH_SECONDS, silentMs: SILENT_MS };
@@ -100,15 +103,17 @@ async function followNamespace(watch: DependentWatch, namespace: string, signal:
 /** Returns the book of a list; what changed since the one before is told. */
 function compared(watch: DependentWatch, before: Book | null, objects: readonly DependentObject[]): Book {
   const book: Book = new Map();
-  for (const object of objects) {
+  const found = new Map(objects.map((object) => [object.metadata.uid, object]));
+  for (const [uid, object] of found) {
     const held = heldOf(watch, object);
-    if (held.owners.length > 0) book.set(object.metadata.uid, held);
+    if (held.owners.length > 0) book.set(uid, held);
   }
   for (const [uid, held] of before ?? []) {
     const now = book.get(uid);
     if (now?.digest === held.digest) continue;
     const owners = unique([...held.owners, ...(now?.owners ?? [])]);
-    watch.take({ object: held.name, owners });
+    const object = found.get(uid);
+    watch.take({ object: held.name, ...(object === undefined ? {} : managerOf('MODIFIED', object)), owners });
   }
   return book;
 }
@@ -141,6 +146,12 @@ function heldOf({ kind, owners }: DependentWatch, object: DependentObject): Held
   const { apiVersion: _version, kind: _kind, ...rest } = object;
   const text = canonicalText(comparableDependent(rest));
   return { name, digest: createHash('sha256').update(text).digest('base64url'), owners: found };
+}
+
+/** Who has deleted an object is not told. */
+function managerOf(type: string, object: DependentObject): Pick<DependentTold, 'manager'> {
+  const manager = type === 'DELETED' ? undefined : lastManager(object);
+  return manager === undefined ? {} : { manager };
 }
 
 function nameOf({ kind }: DependentKind, { metadata: { namespace, name } }: DependentObject): string {

@@ -1,7 +1,8 @@
 /** Reconciles: one record each, from admission to its end. */
 import { sql } from 'kysely';
 import type { After } from '../../domain/operator/after-reconcile.ts';
-import type { Cause } from '../../domain/operator/cause.ts';
+import { type Cause, urgencyOf } from '../../domain/operator/cause.ts';
+import type { Loop } from '../../domain/operator/loop.ts';
 import { BY_DELETION, type ReconcileBegin, type RunResult } from '../../domain/operator/reconcile.ts';
 import { type DrainMode, RECONCILE_KIND, type ReconcileOutcome } from '../../domain/operator/resource-words.ts';
 import type { Db } from '../connection/database.ts';
@@ -35,6 +36,8 @@ export interface ReconcileRow {
   cancelledBy: string | null;
   /** How the finalizer of its resource is to go; null where it stays. */
   drain: DrainMode | null;
+  /** Of the runs of its resource for dependents. */
+  loop: Loop | null;
 }
 
 /** Returns a reconcile with its resource; null where there is none. */
@@ -62,7 +65,7 @@ export async function findReconcile(db: Db, id: string): Promise<ReconcileRow | 
       >`(select p.generation from operator_reconciles p where p.resource_id = c.resource_id and p.id <> c.id
       and p.ended_at is not null and p.generation is not null order by p.started_at desc limit 1)`.as('lastGeneration'),
     )
-    .select(['r.last_outcome as lastOutcome', 'r.drain', 'c.cancelled_by as cancelledBy'])
+    .select(['r.last_outcome as lastOutcome', 'r.drain', 'r.dependent_loop as loop', 'c.cancelled_by as cancelledBy'])
     .where('c.id', '=', id)
     .executeTakeFirst();
   return row ?? null;
@@ -137,6 +140,9 @@ export interface ReconcileEnd {
   outcome: ReconcileOutcome;
   messages: string[];
   after: After;
+  loop: Loop | null;
+  /** Before that time no dependent makes the resource run; null: each does at once. */
+  dependentsFrom: Date | null;
 }
 
 /**
@@ -146,7 +152,7 @@ export interface ReconcileEnd {
 export async function endReconcile(
   db: Db,
   reconcile: ReconcileRow,
-  { outcome, messages, after }: ReconcileEnd,
+  { outcome, messages, after, loop, dependentsFrom }: ReconcileEnd,
   now: Date,
 ): Promise<boolean> {
   const { due } = after;
@@ -171,7 +177,11 @@ export async function endReconcile(
     // Webhooks are told of the first failure after a success, and of no further try.
     if (outcome === 'failed' && reconcile.failures === 0) await noteFirstFailure(trx, reconcile, now);
     const gone = outcome === 'gone';
-    const again = sql`r.dirty > ${dirtyRead} and r.gone_at is null and not ${gone}`;
+    const isSlowed = sql`(r.due_class = ${urgencyOf('dependent')} and ${dependentsFrom}::timestamptz > ${now}::timestamptz)`;
+    // What is due before a run for a dependent may begin sees to the dependent as well.
+    const isBefore = dueAt !== null && dependentsFrom !== null && dueAt < dependentsFrom;
+    const again = sql`r.dirty > ${dirtyRead} and r.gone_at is null and not ${gone} and not coalesce(${isSlowed} and ${isBefore}, false)`;
+    const waits = sql`${again} and ${isSlowed}`;
     await sql`
       update operator_resources r set
         reconcile_id = null, updated_at = ${now}, last_outcome = ${outcome},
@@ -179,13 +189,14 @@ export async function endReconcile(
         done_generation = case when ${ran} then ${reconcile.generation}::bigint else r.done_generation end,
         done_mark = case when ${ran} and r.dirty = ${dirtyRead} then r.seen_mark else r.done_mark end,
         done_hash = case when ${ran} then ${reconcile.entryHash}::text else r.done_hash end,
-        due_at = case when ${again} then ${now}::timestamptz when r.gone_at is not null or ${gone} then null
+        dependent_loop = ${loop === null ? null : JSON.stringify(loop)}::jsonb, dependents_from = ${dependentsFrom}::timestamptz,
+        due_at = case when ${waits} then ${dependentsFrom}::timestamptz when ${again} then ${now}::timestamptz when r.gone_at is not null or ${gone} then null
           else ${dueAt}::timestamptz end,
         due_class = case when ${again} then coalesce(r.due_class, 1) else ${due?.urgency ?? null}::smallint end,
         due_reason = case when ${again} then coalesce(r.due_reason, ${due?.reason ?? null}::text) else ${due?.reason ?? null}::text end,
         cause = case when ${again} and r.cause is not null then r.cause else ${due === null ? null : JSON.stringify(due.cause)}::jsonb end,
-        phase = case when ${again} then 'queued' when r.gone_at is not null then 'gone' else ${after.phase}::text end,
-        reason = case when ${again} then 'changed during its run' else ${after.reason}::text end,
+        phase = case when ${waits} then 'waiting' when ${again} then 'queued' when r.gone_at is not null then 'gone' else ${after.phase}::text end,
+        reason = case when ${waits} then ${loop?.reason ?? null}::text when ${again} then 'changed during its run' else ${after.reason}::text end,
         gone_at = case when ${gone} then coalesce(r.gone_at, ${now}::timestamptz) else r.gone_at end,
         paused_at = case when ${drained} then ${now}::timestamptz else r.paused_at end,
         paused_until = case when ${drained} then null else r.paused_until end,

@@ -1,6 +1,7 @@
 /** The tables of lane operator, as Kysely sees them. */
 import type { ColumnType, Generated } from 'kysely';
 import type { Cause } from '../../domain/operator/cause.ts';
+import type { Loop } from '../../domain/operator/loop.ts';
 import type { OwnerMark } from '../../domain/operator/owner-mark.ts';
 import type { OwnerText } from '../../domain/operator/owner-text.ts';
 import type { AdmittedRun } from '../../domain/operator/proxy-ports.ts';
@@ -89,6 +90,9 @@ export interface OperatorResourcesTable {
   paused_by: Optional<string>;
   paused_told_at: OptionalTime;
   drain: Optional<DrainMode>;
+  dependent_loop: OptionalJson<Loop>;
+  /** Before that time no dependent makes it run. */
+  dependents_from: OptionalTime;
 }
 
 export interface OperatorReconcilesTable {

@@ -120,9 +120,9 @@ async function follow(
     {
       ...{ kind, owners: watched, namespaces, client, books: kept.books },
       // In order, and none is lost while the database is away, however long that is.
-      take: ({ object, owners }) => {
+      take: ({ owners, ...change }) => {
         kept.storing = kept.storing.then(async () => {
-          await again(site, names, stopped, () => noteDependent(site, entry, object, owners));
+          await again(site, names, stopped, () => noteDependent(site, entry, change, owners));
         });
       },
       tellState: (reason) => {

@@ -47,8 +47,8 @@ export function resourceDetails(resource: OperatorResourceView): string {
   ]);
 }
 
-/** `dependent Deployment ns/web`, `retry 3`, `manual by ann` */
-export function causeText({ type, object, by, attempt }: OperatorReconcileView['cause']): string {
+/** `dependent Deployment ns/web by helm`, `retry 3`, `manual by ann` */
+export function causeText({ type, object, manager, by = manager, attempt }: OperatorReconcileView['cause']): string {
   return [type, object, attempt, by === undefined ? undefined : `by ${by}`]
     .filter((word) => word !== undefined)
     .join(' ');

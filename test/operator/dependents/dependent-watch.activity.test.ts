@@ -32,7 +32,10 @@ describeNeeding(kubernetesMissing(), 'a watch of dependents', () => {
   const watches: Promise<void>[] = [];
 
   const send = (method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: object) =>
-    client.ask({ method, path, body, ...(method === 'PATCH' ? { contentType: MERGE } : {}) });
+    client.ask({
+      ...{ method, path, body, query: { fieldManager: 'meddler' } },
+      ...(method === 'PATCH' ? { contentType: MERGE } : {}),
+    });
   const deployment = (name: string, metadata: object) => ({
     apiVersion: 'apps/v1',
     kind: 'Deployment',
@@ -111,9 +114,9 @@ describeNeeding(kubernetesMissing(), 'a watch of dependents', () => {
     expect(await toldBefore('e11')).toEqual([]);
   });
 
-  test('E10: one whose replicas changed is told, with its owner', async () => {
+  test('E10: one whose replicas changed is told, with its owner and who changed it', async () => {
     await send('PATCH', `${DEPLOYMENTS}/d1`, { spec: { replicas: 2 } });
-    expect(await toldBefore('e10')).toEqual([{ object: 'Deployment ns1/d1', owners: [W1] }]);
+    expect(await toldBefore('e10')).toEqual([{ object: 'Deployment ns1/d1', manager: 'meddler', owners: [W1] }]);
   });
 
   test('E12: one that is deleted is told', async () => {
@@ -135,7 +138,7 @@ describeNeeding(kubernetesMissing(), 'a watch of dependents', () => {
     for (const name of ['others', 'owned', 'ours'])
       await send('PATCH', `${maps}/${name}`, { metadata: { labels: { a: 'b' } } });
     await eventually('ours is told', async () => told.length > 0);
-    expect(told).toEqual([{ object: 'ConfigMap ns2/ours', owners: [W1] }]);
+    expect(told).toEqual([{ object: 'ConfigMap ns2/ours', manager: 'meddler', owners: [W1] }]);
   });
 
   test('what changed between two watches is told by the second, which knows what the first did', async () => {
@@ -149,7 +152,7 @@ describeNeeding(kubernetesMissing(), 'a watch of dependents', () => {
         {
           ...{ kind: { ...kind, mark: 'owner_reference' }, namespaces: null, client, books },
           owners: { group: 'demo.io', kind: 'Widget', namespaced: true },
-          take: ({ object }) => void seen.push(object),
+          take: ({ object, manager }) => void seen.push(`${object} ${manager}`),
           tellState: () => {
             isListed = true;
           },
@@ -175,7 +178,7 @@ describeNeeding(kubernetesMissing(), 'a watch of dependents', () => {
     await send('PATCH', `${maps}/changes`, { data: { a: '2' } });
     await send('DELETE', `${maps}/goes`);
     await follow(() => seen.length >= 2);
-    expect(seen.sort()).toEqual(['ConfigMap ns1/changes', 'ConfigMap ns1/goes']);
+    expect(seen.sort()).toEqual(['ConfigMap ns1/changes meddler', 'ConfigMap ns1/goes undefined']);
     await follow(() => true);
     expect(seen).toHaveLength(2);
   });

@@ -75,7 +75,8 @@ export async function end(db: Db, record: ReconcileRow, outcome: ReconcileOutcom
     before: { failures: record.failures, interruptions: record.interruptions },
     backoff: DEFAULT_BACKOFF,
   });
-  return endReconcile(db, await recordOf(db, record.id), { outcome, messages, after }, now);
+  const rest = { loop: null, dependentsFrom: null };
+  return endReconcile(db, await recordOf(db, record.id), { outcome, messages, after, ...rest }, now);
 }
 
 export async function recordOf(db: Db, id: string): Promise<ReconcileRow> {
