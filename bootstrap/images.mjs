@@ -35,18 +35,35 @@ const BASE = { name: `localhost/muster/base:${SUITE}-3`, packages: PACKAGES };
 const IMAGE_WORK = ['mount', 'openssh-server', 'squashfs-tools', 'tini'];
 const WIDE_BASE = { name: `localhost/muster/wide-base:${SUITE}-2`, packages: [...PACKAGES, ...IMAGE_WORK] };
 
-/** Every image: its Dockerfile, its base, and whether it takes programs that Go builds. */
+/**
+ * Every image: its Dockerfile, its base, whether it takes programs that Go builds, the images that it is built on by the name of the
+ * argument, and whether it has an archive to load into a cluster: what only other images are built on has none.
+ */
 const IMAGES = {
   aee: { dockerfile: 'deploy/images/aee/Dockerfile', base: BASE, programs: true },
   util: { dockerfile: 'deploy/images/util/Dockerfile', base: BASE, programs: false },
   muster: { dockerfile: 'deploy/images/muster/Dockerfile', base: WIDE_BASE, programs: false },
+  operator: {
+    dockerfile: 'deploy/images/operator/Dockerfile',
+    base: BASE,
+    programs: false,
+    on: { MUSTER: 'muster' },
+    archived: false,
+  },
   // For tests: what sites bring along themselves.
   'compatible-runner': {
     dockerfile: 'test/support/images/compatible-runner/Dockerfile',
     base: BASE,
     programs: false,
   },
+  'reference-operator': {
+    dockerfile: 'test/support/images/reference-operator/Dockerfile',
+    base: BASE,
+    programs: false,
+    on: { OPERATOR: 'operator' },
+  },
 };
+const ARCHIVED = Object.keys(IMAGES).filter((short) => IMAGES[short].archived !== false);
 
 /** So many versions of each image stay in the cache, and those that a run of the tests may still use: asked for in this time, ms. */
 const KEPT = 4;
@@ -56,41 +73,50 @@ const IN_USE_MS = 3 * 60 * 60 * 1000;
 
 /**
  * Builds the images whose sources have changed; with nothing changed it reads files only and is done in a moment.
- * @param {{root?: string, only?: string[]}} [options] root: the checkout whose sources are taken; only: not all images
+ * @param {{root?: string, only?: string[]}} [options] root: the checkout whose sources are taken; only: not all images that have an archive
  * @returns {Promise<Record<string, BuiltImage>>} by short name: aee, util ...
  * @throws {SetupError} when the disk is too full
  */
-export async function ensureImages({ root = ROOT, only = Object.keys(IMAGES) } = {}) {
+export async function ensureImages({ root = ROOT, only = ARCHIVED } = {}) {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const wantedOf = wantedImages(root, version);
   const built = {};
   for (const short of only) {
-    const image = IMAGES[short];
-    const programs = image.programs ? programVersions() : [];
-    const tag = `${version}-${inputsHash(root, image.dockerfile, [image.base.name, ...programs])}`;
-    const wanted = { name: `localhost/muster/${short}:${tag}`, archive: join(IMAGES_DIR, `${short}-${tag}.tar`) };
-    if (!existsSync(wanted.archive)) await buildLocked(root, short, image, version, wanted);
+    const wanted = wantedOf(short);
+    if (!existsSync(wanted.archive)) await buildLocked(root, short, version, wantedOf);
     touch(wanted.archive);
     built[short] = wanted;
   }
   return built;
 }
 
-function buildLocked(root, short, image, version, { name, archive }) {
+/** Answers name and archive of an image as the checkout has it now; what it is built on counts as well. */
+function wantedImages(root, version) {
+  const known = new Map();
+  const wantedOf = (short) => {
+    const found = known.get(short);
+    if (found !== undefined) return found;
+    const image = IMAGES[short];
+    const programs = image.programs ? programVersions() : [];
+    const below = Object.values(image.on ?? {}).map((other) => wantedOf(other).name);
+    const tag = `${version}-${inputsHash(root, image.dockerfile, [image.base.name, ...programs, ...below])}`;
+    const wanted = { name: `localhost/muster/${short}:${tag}`, archive: join(IMAGES_DIR, `${short}-${tag}.tar`) };
+    known.set(short, wanted);
+    return wanted;
+  };
+  return wantedOf;
+}
+
+function buildLocked(root, short, version, wantedOf) {
+  const { name, archive } = wantedOf(short);
   return withLock(
     `images ${IMAGES_DIR}`,
     async () => {
       if (existsSync(archive)) return;
       removeUnfinished();
       checkDisk();
-      const contexts = image.programs ? { programs: await ensurePrograms() } : {};
-      const { name: base, packages } = image.base;
-      if (!hasImage(base)) {
-        await step('Making the base of the images', (onDetail) => makeBase(base, SUITE, packages, onDetail));
-      }
-      await step(`Building the image ${name}`, async (onDetail) => {
-        const args = { BASE: base, VERSION: version };
-        await buildImage({ name, context: root, dockerfile: image.dockerfile, args, contexts }, onDetail);
-        onDetail('writing its archive');
+      const made = await build(root, short, version, wantedOf);
+      await step(`Writing the archive of ${name}`, async (onDetail) => {
         const work = mkdtempSync(join(IMAGES_DIR, 'archive.tmp-'));
         try {
           await writeArchive(name, join(work, 'image.tar'), onDetail);
@@ -99,10 +125,35 @@ function buildLocked(root, short, image, version, { name, archive }) {
           rmSync(work, { recursive: true, force: true });
         }
       });
-      await removeOld(short);
+      for (const one of made) await removeOld(one);
     },
     (text) => process.stderr.write(`  images: ${text}\n`),
   );
+}
+
+/** Builds an image into the storage, after those that it is built on and that are not there. Answers the short names of what it built, the last first. */
+async function build(root, short, version, wantedOf) {
+  const image = IMAGES[short];
+  const on = Object.entries(image.on ?? {}).map(([argument, other]) => [argument, other, wantedOf(other).name]);
+  const made = [];
+  for (const [, other, name] of on) {
+    if (!hasImage(name)) made.unshift(...(await build(root, other, version, wantedOf)));
+  }
+  const contexts = image.programs ? { programs: await ensurePrograms() } : {};
+  const { name: base, packages } = image.base;
+  if (!hasImage(base)) {
+    await step('Making the base of the images', (onDetail) => makeBase(base, SUITE, packages, onDetail));
+  }
+  const { name } = wantedOf(short);
+  const args = {
+    BASE: base,
+    VERSION: version,
+    ...Object.fromEntries(on.map(([argument, , below]) => [argument, below])),
+  };
+  await step(`Building the image ${name}`, (onDetail) =>
+    buildImage({ name, context: root, dockerfile: image.dockerfile, args, contexts }, onDetail),
+  );
+  return [short, ...made];
 }
 
 /** What a build that was killed has left; whoever holds the lock is alone here. */

@@ -13,10 +13,10 @@ export interface MetricsAnswer {
   asks: string | undefined;
 }
 
-export async function readMetrics(port: number, token?: string): Promise<MetricsAnswer> {
+export async function readMetrics(port: number, token?: string, host = '127.0.0.1'): Promise<MetricsAnswer> {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const options = {
-    host: '127.0.0.1',
+    host,
     port,
     path: '/metrics',
     headers,
