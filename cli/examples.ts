@@ -170,12 +170,14 @@ cluster get site+east
 cluster label site+east gpu
 cluster rotate site+east -f kubeconfig.yaml
 cluster delete site+east
-deployment status acme+telemetry+v1+edge --app store
-deployment explain acme+telemetry+v1+edge
+deployment list
+deployment get telemetry
+deployment status telemetry --app store
+deployment explain telemetry
 deployment approve acme+telemetry+v1+edge
 deployment instantiate acme+telemetry+v1+edge --wait --timeout 600
-deployment terminate acme+telemetry+v1+edge --wait
-deployment stop acme+telemetry+v1+edge --wait
+deployment terminate telemetry --wait
+deployment stop telemetry --wait
 fleet --watch
 stop --all --reason 'power is cut' --yes
 go

@@ -29,8 +29,9 @@ import { COMPOSITE_APP, GROUP, type Names, paramsOf, recordAt } from './record-p
 import { type Collection, recordRoutes } from './record-routes.ts';
 
 const tag = 'deployments';
-const BUSY = ['invalid_state', 'context_busy'] as const;
-const INSTANTIATE = [
+/** What calls of the life cycle are refused with. */
+export const BUSY = ['invalid_state', 'context_busy'] as const;
+export const INSTANTIATE = [
   ...(['no_placement_intent', 'bad_request', 'logical_cloud_not_ready', 'no_clusters', 'no_such_cluster'] as const),
   ...(['logical_cloud_lacks_clusters', 'label_too_long'] as const),
 ];

@@ -4,6 +4,7 @@ import { appRoutes } from './app-routes.ts';
 import { cloudRoutes } from './cloud-routes.ts';
 import { clusterRoutes } from './cluster-routes.ts';
 import { deploymentApi } from './dependencies.ts';
+import { deploymentRoutes } from './deployment-routes.ts';
 import { groupRoutes } from './group-routes.ts';
 import { labelRoutes } from './label-routes.ts';
 import { notBuiltRoutes } from './not-built.ts';
@@ -25,7 +26,7 @@ export const deployments: ApiLane = (shared) => {
       await groupRoutes(app, deps);
       await notBuiltRoutes(app);
     },
-    muster: { clusters: (app) => shortRoutes(app, deps) },
+    muster: { clusters: (app) => shortRoutes(app, deps), deployments: (app) => deploymentRoutes(app, deps) },
     stop: {
       pause: (_, stop) => pausePhases(deps.db, stop),
       go: (_, moments) => resumePhases(deps, moments),
@@ -34,7 +35,7 @@ export const deployments: ApiLane = (shared) => {
       clusters: 'Member clusters: Kubernetes clusters that applications are deployed to.',
       projects: 'Projects, composite apps with their apps and profiles, and registered controllers.',
       'logical clouds': 'Logical clouds: sets of member clusters that deployments go to.',
-      deployments: 'Deployment intent groups: which apps go where, and their life cycle.',
+      deployments: 'Deployments (deployment intent groups): which apps go where, and their life cycle.',
     },
   };
 };

@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import type { DeploymentView } from '../../../domain/deployments/deployment-schema.ts';
+import { allPages } from '../../client/pages.ts';
 import { type CliContext, say } from '../../context.ts';
 import { usage } from '../../failure.ts';
 import { seconds } from '../../input/pairs.ts';
@@ -10,6 +12,7 @@ import {
   type WatchOptions,
   type WriteOptions,
   withDryRun,
+  withLimit,
   withOutput,
   withServer,
   withWatch,
@@ -17,12 +20,13 @@ import {
 import type { View } from '../../output/columns.ts';
 import { renderList, renderValue, writeData, writeList } from '../../output/render.ts';
 import { watching } from '../../watch.ts';
-import { deploymentPath } from './deployment-path.ts';
+import { DEPLOYMENTS, deploymentPath } from './deployment-path.ts';
+import { deploymentView } from './deployment-view.ts';
 import { type DeploymentStatus, faultsOf, type ResourceRow, rowsOf, waitsFor } from './status-answer.ts';
 import { statusTree } from './status-tree.ts';
 import { waitForContext } from './wait-for-context.ts';
 
-const NAME = '<project>+<composite-app>+<version>+<name>';
+const NAME = 'its name, or <project>+<composite-app>+<version>+<name>';
 
 interface Narrowed {
   app?: string[];
@@ -75,6 +79,22 @@ const VERBS = {
 /** `muster deployment ...`: what goes to member clusters, and what is there. */
 export function deploymentCommands(program: Command, context: CliContext): void {
   const noun = program.command('deployment').description('applications on member clusters');
+
+  withLimit(withOutput(noun.command('list')))
+    .description('list deployments with the counts of their resources')
+    .action(async (options: OutputOptions & { limit?: number }) => {
+      const api = apiOf(context, options);
+      const all = await allPages<DeploymentView>(api, DEPLOYMENTS, 'deployments', {}, options.limit);
+      await writeList(context, deploymentView, all, options);
+    });
+
+  withOutput(noun.command('get'))
+    .description('show a deployment')
+    .argument('<deployment>', NAME)
+    .action(async (name: string, options: OutputOptions) => {
+      const found = await apiOf(context, options).json<DeploymentView>({ method: 'GET', path: deploymentPath(name) });
+      await writeList(context, deploymentView, [found], options);
+    });
 
   withWatch(withNarrowed(withOutput(noun.command('status'))))
     .description('show what is where: a tree of app, cluster and resource')

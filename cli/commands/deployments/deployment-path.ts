@@ -1,12 +1,10 @@
 import { segment } from '../../client/api-client.ts';
 import { usage } from '../../failure.ts';
 
-/** Returns the path of `<project>+<composite-app>+<version>+<name>`. Throws a `CliFailure` for another form. */
-export function deploymentPath(text: string): string {
-  const parts = text.split('+');
-  const [project = '', app = '', version = '', name = ''] = parts.map(segment);
-  if (parts.length !== 4 || parts.includes('')) {
-    throw usage(`'${text}' is no deployment`, 'name it as <project>+<composite-app>+<version>+<name>');
-  }
-  return `/v2/projects/${project}/composite-apps/${app}/${version}/deployment-intent-groups/${name}`;
+export const DEPLOYMENTS = '/api/v1/deployments';
+
+/** Returns the path of a deployment. Throws a `CliFailure` for an empty name. */
+export function deploymentPath(name: string): string {
+  if (name === '') throw usage('the name of the deployment is empty', '`./muster deployment list` shows them');
+  return `${DEPLOYMENTS}/${segment(name)}`;
 }

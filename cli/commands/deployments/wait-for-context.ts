@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ApiClient } from '../../client/api-client.ts';
 import { type CliContext, say } from '../../context.ts';
 import { CliFailure, EXIT, interrupted } from '../../failure.ts';
+import { countsText } from './deployment-view.ts';
 import type { DeploymentStatus } from './status-answer.ts';
 
 /** Time between two looks, ms. */
@@ -38,10 +39,4 @@ export async function waitForContext(
     await pause(LOOK_MS, undefined, { signal: context.signal }).catch(() => undefined);
     if (context.signal.aborted) throw interrupted();
   }
-}
-
-function countsText(counts: Readonly<Record<string, number>>): string {
-  return Object.entries(counts)
-    .map(([word, count]) => `${count} ${word}`)
-    .join(', ');
 }

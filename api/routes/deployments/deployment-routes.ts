@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import { callGroup } from '../../../control/deployments/group-lifecycle.ts';
+import { statusOf } from '../../../control/deployments/query-status.ts';
+import { getDeployment, pageOfDeployments, placeOf } from '../../../control/deployments/read-deployments.ts';
+import {
+  DEPLOYMENT_NAME_TEXT,
+  DeploymentListQuerySchema,
+  DeploymentViewSchema,
+} from '../../../domain/deployments/deployment-schema.ts';
+import { StatusAnswerSchema, StatusQuerySchema } from '../../../domain/deployments/record-schema.ts';
+import { acting } from '../../acting.ts';
+import { NextSchema } from '../../answers.ts';
+import type { ApiServer } from '../../server/api-server.ts';
+import { pageAnswer } from '../../server/list-answer.ts';
+import type { DeploymentApi } from './dependencies.ts';
+import { BUSY, INSTANTIATE } from './group-routes.ts';
+
+const tags = ['deployments'];
+const params = z.object({ deployment: z.string().describe(DEPLOYMENT_NAME_TEXT) });
+const DEPLOYMENT = '/deployments/:deployment';
+
+/** Deployments by their names: those of the short form, and those that were made under `/v2`. */
+export async function deploymentRoutes(app: ApiServer, deps: DeploymentApi): Promise<void> {
+  app.get(
+    '/deployments',
+    {
+      schema: {
+        tags,
+        summary: 'List the deployments of all projects, with the counts of their resources',
+        querystring: DeploymentListQuerySchema,
+        response: { 200: z.object({ deployments: z.array(DeploymentViewSchema), next: NextSchema }) },
+      },
+      config: { access: 'reader', class: 'list' },
+    },
+    async ({ query: { limit, after_id } }) => {
+      const { deployments, more } = await pageOfDeployments(deps, after_id, limit);
+      return pageAnswer('deployments', deployments, more, ({ name }) => ({ limit, after_id: name }));
+    },
+  );
+
+  app.get(
+    DEPLOYMENT,
+    {
+      schema: { tags, summary: 'Read a deployment', params, response: { 200: DeploymentViewSchema } },
+      config: { access: 'reader', class: 'quick', refuses: ['not_found', 'bad_request'] },
+    },
+    ({ params }) => getDeployment(deps, params.deployment),
+  );
+
+  app.get(
+    `${DEPLOYMENT}/status`,
+    {
+      schema: {
+        ...{ tags, summary: 'What is where of a deployment', params, querystring: StatusQuerySchema },
+        response: { 200: StatusAnswerSchema },
+      },
+      config: { access: 'reader', class: 'quick', refuses: ['not_found', 'bad_request'] },
+    },
+    async ({ params, query }) => statusOf(deps, 'group', placeOf(params.deployment).path, query),
+  );
+
+  for (const call of ['approve', 'instantiate', 'terminate', 'stop'] as const) {
+    app.post(
+      `${DEPLOYMENT}/${call}`,
+      {
+        schema: { tags, summary: SUMMARIES[call], params, response: { 202: DeploymentViewSchema } },
+        config: {
+          access: 'operator',
+          class: 'quick',
+          refuses: ['not_found', 'bad_request', ...BUSY, ...(call === 'instantiate' ? INSTANTIATE : [])],
+        },
+      },
+      async (request, reply) => {
+        await callGroup(deps, acting(request), call, placeOf(request.params.deployment));
+        return reply.code(202).send(await getDeployment(deps, request.params.deployment));
+      },
+    );
+  }
+}
+
+const SUMMARIES = {
+  approve: 'Approve a deployment',
+  instantiate: 'Bring a deployment to its clusters: apps and places are frozen now',
+  terminate: 'Take a deployment off its clusters',
+  stop: 'Give up what a deployment still has to do',
+} as const;
