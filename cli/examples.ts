@@ -178,6 +178,7 @@ deployment approve acme+telemetry+v1+edge
 deployment instantiate acme+telemetry+v1+edge --wait --timeout 600
 deployment terminate telemetry --wait
 deployment stop telemetry --wait
+deployment delete telemetry --wait
 fleet --watch
 stop --all --reason 'power is cut' --yes
 go

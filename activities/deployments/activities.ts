@@ -1,6 +1,7 @@
 import { applyGroup } from '../../control/deployments/apply-group.ts';
 import { deleteGroup } from '../../control/deployments/delete-group.ts';
 import type { GroupDependencies } from '../../control/deployments/group-work.ts';
+import { endRemovalOf } from '../../control/deployments/remove-deployment.ts';
 import { beginPhase, finishPhase } from '../../control/deployments/run-phase.ts';
 import { ContextRefSchema, GroupRefSchema, PhaseRefSchema } from '../../domain/deployments/activity-schema.ts';
 import { withHeartbeat } from '../heartbeat.ts';
@@ -26,7 +27,10 @@ export function createContextActivities(deps: ContextActivityDependencies): Cont
         const phase = await beginPhase(deps, context);
         return phase === null ? null : { ...phase, parallel: deps.parallel };
       },
-      finishPhase: ({ context, phase }) => finishPhase(deps, context, phase),
+      finishPhase: async ({ context, phase }) => {
+        await finishPhase(deps, context, phase);
+        await endRemovalOf(deps, context);
+      },
       applyGroup: (input) => withHeartbeat((signal) => applyGroup(deps, input, signal)),
       deleteGroup: (input) => withHeartbeat((signal) => deleteGroup(deps, input, signal)),
     },

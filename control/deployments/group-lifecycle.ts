@@ -7,6 +7,7 @@ import { musterError } from '../../domain/errors.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { appendAction } from '../../store/deployments/histories.ts';
 import { deleteBelow, deleteRecord, holdRecord, isParent, type RecordRow } from '../../store/deployments/records.ts';
+import { isRemoved } from '../../store/deployments/short-deployments.ts';
 import type { Tell } from '../temporal/tell.ts';
 import { stopContext, terminateContext } from './end-context.ts';
 import { freezeGroup } from './instantiate.ts';
@@ -44,21 +45,31 @@ export async function callGroup(
   deps: LifecycleDependencies,
   by: Acting,
   call: Exclude<GroupCall, 'delete'>,
-  { path, compositeApp }: GroupPlace,
+  place: GroupPlace,
 ): Promise<AcceptedCall> {
-  const { accepted, told } = await deps.db.transaction().execute(async (trx) => {
-    const group = await held(trx, path);
-    const standing = await standingOf(trx, path);
-    const step = stepOfGroup(call, standing);
-    if (step === 'nothing' || step === 'delete')
-      return { accepted: { state: standing.state, instance: '' }, told: null };
-    const written = { actor: by.actor, now: deps.clock() };
-    const instance = await work(trx, call, { group, compositeApp, standing }, written);
-    await appendAction(trx, { owner: path, state: step.state, instance: instance ?? '' }, written);
-    return { accepted: { state: step.state, instance: instance ?? '' }, told: instance };
-  });
-  if (told !== null) await deps.tell([wantedContext(told)]);
+  const written = { actor: by.actor, now: deps.clock() };
+  const accepted = await deps.db.transaction().execute((trx) => callGroupIn(trx, call, place, written));
+  if (accepted.instance !== '') await deps.tell([wantedContext(accepted.instance)]);
   return accepted;
+}
+
+/** The same in a transaction; Temporal is to be told of the instance, where there is one, once it is committed. */
+export async function callGroupIn(
+  trx: Db,
+  call: Exclude<GroupCall, 'delete'>,
+  { path, compositeApp }: GroupPlace,
+  written: { actor: string | null; now: Date },
+): Promise<AcceptedCall> {
+  const group = await holdGroup(trx, path);
+  const standing = await standingOf(trx, path);
+  const step = stepOfGroup(call, standing);
+  if (step === 'nothing' || step === 'delete') return { state: standing.state, instance: '' };
+  if ((call === 'approve' || call === 'instantiate') && (await isRemoved(trx, path))) {
+    throw musterError('invalid_state', `Deployment intent group '${nameInPath(path)}' is being removed`);
+  }
+  const instance = (await work(trx, call, { group, compositeApp, standing }, written)) ?? '';
+  await appendAction(trx, { owner: path, state: step.state, instance }, written);
+  return { state: step.state, instance };
 }
 
 /** Does what a call asks of AppContexts. Returns the one that the history names; null without one. */
@@ -84,7 +95,7 @@ export async function removeGroup(
   { cascade }: { cascade: boolean },
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    await held(trx, path);
+    await holdGroup(trx, path);
     stepOfGroup('delete', await standingOf(trx, path));
     if (cascade) await deleteBelow(trx, path);
     if (await isParent(trx, path)) {
@@ -103,7 +114,7 @@ export async function addIntent(
 ): Promise<StoredRecord> {
   const { group, ...rest } = place;
   return await addRecord(deps, by, rest, given, {
-    before: async (trx) => void (await held(trx, group)),
+    before: async (trx) => void (await holdGroup(trx, group)),
     beside: (trx) => noteChange(deps, trx, by, group),
   });
 }
@@ -123,12 +134,13 @@ async function noteChange(
   by: Acting,
   group: string,
 ): Promise<void> {
-  await held(trx, group);
+  await holdGroup(trx, group);
   if (!changeOfIntent(await standingOf(trx, group))) return;
   await appendAction(trx, { owner: group, state: 'Created', instance: '' }, { actor: by.actor, now: clock() });
 }
 
-async function held(trx: Db, path: string): Promise<RecordRow> {
+/** Holds a group until the transaction ends. Throws `not_found`. */
+export async function holdGroup(trx: Db, path: string): Promise<RecordRow> {
   const group = await holdRecord(trx, { kind: 'group', path }, 'update');
   if (group === null) throw recordNotFound('group', path);
   return group;

@@ -9,6 +9,7 @@ import { type Manifest, WAIT_ANNOTATION } from '../../domain/deployments/read-ma
 import { nameInPath, type RecordKind } from '../../domain/deployments/record-path.ts';
 import type { StoredRecord } from '../../domain/deployments/record-schema.ts';
 import { musterError } from '../../domain/errors.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { findFile, insertFile, insertManifests, type StoredManifest } from '../../store/deployments/app-manifests.ts';
 import { isAppInUse, isProfileInUse } from '../../store/deployments/contexts.ts';
 import { holdRecord } from '../../store/deployments/records.ts';
@@ -45,28 +46,42 @@ export async function addApp(
   archive: Buffer,
 ): Promise<StoredRecord & { warnings?: string[] }> {
   if ((given.spec?.dependsOn ?? []).length > 0) throw notSupported('spec.dependsOn');
+  const prepared = await prepareApp(deps, compositeApp, given.metadata.name, archive);
+  const place = { kind: 'app', parent: compositeApp } as const;
+  const beside = (trx: Db, path: string) => writeApp(trx, path, prepared);
+  const record = await addRecord(deps, by, place, { metadata: given.metadata }, { beside });
+  const { warnings } = prepared;
+  return warnings.length === 0 ? record : { ...record, warnings };
+}
+
+/** What is stored of an archive, sealed where it has to be. */
+export interface PreparedApp {
+  sealed: Buffer;
+  manifests: StoredManifest[];
+  warnings: string[];
+}
+
+/** Reads and seals an archive before the transaction that stores it: the key may have to be made, by another connection. */
+export async function prepareApp(
+  deps: Omit<AppDependencies, keyof RecordDependencies>,
+  compositeApp: string,
+  name: string,
+  archive: Buffer,
+): Promise<PreparedApp> {
   const { manifests, warnings } = await deps.readArchive(archive);
   if (manifests.some(({ manifest }) => at(manifest, 'metadata', 'annotations', WAIT_ANNOTATION) !== undefined)) {
     throw notSupported(`the annotation ${WAIT_ANNOTATION}`);
   }
-  // Sealed before the transaction: the key may have to be made, by another connection.
   const stored: StoredManifest[] = [];
   for (const manifest of manifests) stored.push(await storedManifest(deps, manifest));
-  const place = { kind: 'app', parent: compositeApp } as const;
-  const sealed = await deps.archiveSeal.seal(archive, placeOfArchive(`${compositeApp}/apps/${given.metadata.name}`));
-  const record = await addRecord(
-    deps,
-    by,
-    place,
-    { metadata: given.metadata },
-    {
-      beside: async (trx, path) => {
-        await insertFile(trx, path, sealed);
-        await insertManifests(trx, path, stored);
-      },
-    },
-  );
-  return warnings.length === 0 ? record : { ...record, warnings };
+  const sealed = await deps.archiveSeal.seal(archive, placeOfArchive(`${compositeApp}/apps/${name}`));
+  return { sealed, manifests: stored, warnings };
+}
+
+/** Stores what belongs to the record of an app. */
+export async function writeApp(trx: Db, path: string, { sealed, manifests }: PreparedApp): Promise<void> {
+  await insertFile(trx, path, sealed);
+  await insertManifests(trx, path, manifests);
 }
 
 /** Adds the profile of an app. Its content is kept and not read. */

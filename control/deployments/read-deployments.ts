@@ -68,6 +68,7 @@ function viewOf(row: DeploymentRow, counts: Record<string, number>, ready: boole
     apps: row.apps,
     counts: addCounts(RSYNC_STATUSES, [counts]) as Record<string, number>,
     ready,
+    is_removed: row.is_removed,
     created_at: row.created_at.toISOString(),
     changed_at: row.changed_at.toISOString(),
     changed_by: row.changed_by,

@@ -5,6 +5,7 @@ import type { StoredRecord } from '../../domain/deployments/record-schema.ts';
 import type { Metadata } from '../../domain/deployments/schema.ts';
 import { musterError } from '../../domain/errors.ts';
 import type { Db } from '../../store/connection/database.ts';
+import type { Written } from '../../store/deployments/providers.ts';
 import {
   deleteRecord,
   findRecord,
@@ -49,16 +50,30 @@ export async function addRecord(
   { before, beside }: Around = {},
 ): Promise<StoredRecord> {
   const written = { actor: by.actor, operation: by.operation ?? null, now: clock() };
-  const path = recordPath(parent, kind, name ?? metadata.name);
+  const record = { metadata, spec };
   await db.transaction().execute(async (trx) => {
     await before?.(trx);
-    await holdParent(trx, kind, parent);
-    const made = await insertRecord(trx, { path, kind, parent, metadata, spec }, written);
-    if (made === 'taken')
-      throw musterError('already_exists', `${RECORDS[kind].word} '${metadata.name}' exists already`);
-    if (made === 'added') await beside?.(trx, path);
+    const { path, isNew } = await addRecordIn(trx, written, { kind, parent, name }, record);
+    if (isNew) await beside?.(trx, path);
   });
-  return shown({ metadata, spec });
+  return shown(record);
+}
+
+/**
+ * Adds a record in a transaction. `isNew`: false where the same operation has made it before. Throws `not_found` for the parent,
+ * `already_exists`.
+ */
+export async function addRecordIn(
+  trx: Db,
+  written: Written,
+  { kind, parent, name }: Place,
+  { metadata, spec = {} }: GivenRecord,
+): Promise<{ path: string; isNew: boolean }> {
+  const path = recordPath(parent, kind, name ?? metadata.name);
+  await holdParent(trx, kind, parent);
+  const made = await insertRecord(trx, { path, kind, parent, metadata, spec }, written);
+  if (made === 'taken') throw musterError('already_exists', `${RECORDS[kind].word} '${metadata.name}' exists already`);
+  return { path, isNew: made === 'added' };
 }
 
 /** Replaces a record, or adds it. Throws `bad_request` where the names differ. */

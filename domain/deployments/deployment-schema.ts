@@ -27,6 +27,7 @@ export const DeploymentViewSchema = z
       .boolean()
       .nullable()
       .describe('whether everything is there and ready; null without an AppContext, and in lists'),
+    is_removed: z.boolean().describe('it goes away by itself once its objects are deleted'),
     created_at: z.string(),
     changed_at: z.string().describe('time of the last entry of its history'),
     changed_by: z.string().nullable(),
@@ -34,6 +35,13 @@ export const DeploymentViewSchema = z
   })
   .meta({ id: 'Deployment' });
 export type DeploymentView = z.infer<typeof DeploymentViewSchema>;
+
+export const RemovedDeploymentSchema = z
+  .object({
+    name: z.string(),
+    is_gone: z.boolean().describe('false: its objects are being deleted first, and then it goes by itself'),
+  })
+  .meta({ id: 'RemovedDeployment' });
 
 export const DeploymentListQuerySchema = z.object({
   limit: z.int().min(1).max(1000).default(100).describe(LIMIT_TEXT),

@@ -20,6 +20,8 @@ export interface DeploymentRow {
   status: ContextState | null;
   /** Names of the apps, in the order in which they were added. */
   apps: string[];
+  /** It is to be removed once nothing of it is left. */
+  is_removed: boolean;
 }
 
 const part = (number: number) => sql`split_part(r.path, '/', ${sql.lit(number)})`;
@@ -32,7 +34,8 @@ const NAME = sql<string>`(case
 const COLUMNS = sql`r.path, r.metadata, r.created_at, a.state, a.instance, a.revision, a.time as changed_at,
   a.actor as changed_by, c.state as status,
   array(select p.metadata ->> 'name' from placement_records p
-    where p.parent = r.parent and p.kind = 'app' order by p.position) as apps`;
+    where p.parent = r.parent and p.kind = 'app' order by p.position) as apps,
+  exists (select from deployment_removals d where d.path = r.path) as is_removed`;
 
 const JOINED = sql`placement_records r
   join lateral (

@@ -200,6 +200,20 @@ export interface ContextWaitsTable {
   retry_ms: number;
 }
 
+/** A deployment that was made of one document. */
+export interface ShortDeploymentsTable {
+  path: string;
+  /** Digest of what the document said, sealed: values of Secrets cannot be guessed from it. */
+  content: Buffer;
+}
+
+/** A deployment that is to be removed. */
+export interface DeploymentRemovalsTable {
+  path: string;
+  asked_at: Time;
+  actor: string | null;
+}
+
 export interface DeploymentTables extends WatchTables {
   cluster_providers: ClusterProvidersTable;
   member_clusters: MemberClustersTable;
@@ -215,4 +229,6 @@ export interface DeploymentTables extends WatchTables {
   context_groups: ContextGroupsTable;
   context_resources: ContextResourcesTable;
   context_waits: ContextWaitsTable;
+  short_deployments: ShortDeploymentsTable;
+  deployment_removals: DeploymentRemovalsTable;
 }

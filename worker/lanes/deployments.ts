@@ -3,6 +3,7 @@ import { clusterAddressRules } from '../../config/cluster-addresses.ts';
 import { openClusterSeal, openContentSeals } from '../../control/deployments/cluster-seal.ts';
 import { createClusterTurns } from '../../control/deployments/cluster-turns.ts';
 import { keepProbing } from '../../control/deployments/probe-clusters.ts';
+import { createRemovalSweep } from '../../control/deployments/remove-deployment.ts';
 import { createContextSweep } from '../../control/deployments/tell-context.ts';
 import { wakeWaiting } from '../../control/deployments/wake-waiting.ts';
 import { keepWatching } from '../../control/deployments/watch-clusters.ts';
@@ -22,6 +23,8 @@ export const deployments: WorkerLane = ({ env, db, site, log, clock, client, tel
     readKubeconfig: openKubeconfigs(addresses),
     memberClusters: openMemberClusters({ addresses, callMs }),
   };
+  const sweepContexts = createContextSweep({ db, tell, clock });
+  const sweepRemovals = createRemovalSweep({ db });
   return {
     main: createContextActivities({
       ...deps,
@@ -37,7 +40,10 @@ export const deployments: WorkerLane = ({ env, db, site, log, clock, client, tel
       deletionWaitMs: env.MUSTER_DEPLOY_DELETION_WAIT_SECONDS * 1000,
       parallel: env.MUSTER_DEPLOY_MAX_PARALLEL_CLUSTERS,
     }),
-    sweep: createContextSweep({ db, tell, clock }),
+    sweep: async (signal) => {
+      await sweepContexts(signal);
+      await sweepRemovals(signal);
+    },
     background: [
       () => keepProbing({ ...deps, wake: (waiting) => wakeWaiting({ client, log }, waiting) }),
       () => keepWatching({ ...deps, random: Math.random }),

@@ -2,10 +2,12 @@ import { z } from 'zod';
 import { callGroup } from '../../../control/deployments/group-lifecycle.ts';
 import { statusOf } from '../../../control/deployments/query-status.ts';
 import { getDeployment, pageOfDeployments, placeOf } from '../../../control/deployments/read-deployments.ts';
+import { removeDeployment } from '../../../control/deployments/remove-deployment.ts';
 import {
   DEPLOYMENT_NAME_TEXT,
   DeploymentListQuerySchema,
   DeploymentViewSchema,
+  RemovedDeploymentSchema,
 } from '../../../domain/deployments/deployment-schema.ts';
 import { StatusAnswerSchema, StatusQuerySchema } from '../../../domain/deployments/record-schema.ts';
 import { acting } from '../../acting.ts';
@@ -57,6 +59,24 @@ export async function deploymentRoutes(app: ApiServer, deps: DeploymentApi): Pro
       config: { access: 'reader', class: 'quick', refuses: ['not_found', 'bad_request'] },
     },
     async ({ params, query }) => statusOf(deps, 'group', placeOf(params.deployment).path, query),
+  );
+
+  app.delete(
+    DEPLOYMENT,
+    {
+      schema: {
+        tags,
+        summary: 'Remove a deployment: it is terminated if need be, and goes with its records when that has ended',
+        params,
+        response: { 202: RemovedDeploymentSchema },
+      },
+      config: { access: 'operator', class: 'quick', refuses: ['not_found', 'bad_request', 'context_busy'] },
+    },
+    async (request, reply) => {
+      const name = request.params.deployment;
+      const isGone = await removeDeployment(deps, acting(request), placeOf(name));
+      return reply.code(202).send({ name, is_gone: isGone });
+    },
   );
 
   for (const call of ['approve', 'instantiate', 'terminate', 'stop'] as const) {

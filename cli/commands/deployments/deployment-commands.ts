@@ -3,7 +3,6 @@ import type { DeploymentView } from '../../../domain/deployments/deployment-sche
 import { allPages } from '../../client/pages.ts';
 import { type CliContext, say } from '../../context.ts';
 import { usage } from '../../failure.ts';
-import { seconds } from '../../input/pairs.ts';
 import {
   apiOf,
   type OutputOptions,
@@ -20,13 +19,12 @@ import {
 import type { View } from '../../output/columns.ts';
 import { renderList, renderValue, writeData, writeList } from '../../output/render.ts';
 import { watching } from '../../watch.ts';
-import { DEPLOYMENTS, deploymentPath } from './deployment-path.ts';
+import { deleteCommand } from './delete-command.ts';
+import { DEPLOYMENT_ARGUMENT, DEPLOYMENTS, deploymentPath } from './deployment-path.ts';
 import { deploymentView } from './deployment-view.ts';
 import { type DeploymentStatus, faultsOf, type ResourceRow, rowsOf, waitsFor } from './status-answer.ts';
 import { statusTree } from './status-tree.ts';
-import { waitForContext } from './wait-for-context.ts';
-
-const NAME = 'its name, or <project>+<composite-app>+<version>+<name>';
+import { waitForContext, withContextWait } from './wait-for-context.ts';
 
 interface Narrowed {
   app?: string[];
@@ -90,7 +88,7 @@ export function deploymentCommands(program: Command, context: CliContext): void 
 
   withOutput(noun.command('get'))
     .description('show a deployment')
-    .argument('<deployment>', NAME)
+    .argument('<deployment>', DEPLOYMENT_ARGUMENT)
     .action(async (name: string, options: OutputOptions) => {
       const found = await apiOf(context, options).json<DeploymentView>({ method: 'GET', path: deploymentPath(name) });
       await writeList(context, deploymentView, [found], options);
@@ -98,7 +96,7 @@ export function deploymentCommands(program: Command, context: CliContext): void 
 
   withWatch(withNarrowed(withOutput(noun.command('status'))))
     .description('show what is where: a tree of app, cluster and resource')
-    .argument('<deployment>', NAME)
+    .argument('<deployment>', DEPLOYMENT_ARGUMENT)
     .option('--type <type>', 'rsync: what was applied; cluster: what is there; all: both', 'all')
     .action((name: string, options: StatusOptions) =>
       watching(context, options, () => showStatus(context, name, options)),
@@ -106,16 +104,18 @@ export function deploymentCommands(program: Command, context: CliContext): void 
 
   withNarrowed(withOutput(noun.command('explain')))
     .description('show only what is not well, why, and what Muster waits for')
-    .argument('<deployment>', NAME)
+    .argument('<deployment>', DEPLOYMENT_ARGUMENT)
     .action(async (name: string, options: OutputOptions & Narrowed) => {
       const status = await statusOf(context, name, { ...options, type: 'all' });
       await writeList(context, faults, faultsOf(rowsOf(status)), options.output);
     });
 
+  deleteCommand(noun, context);
+
   for (const [verb, { text, done, wait }] of Object.entries(VERBS)) {
     const command = withDryRun(withServer(noun.command(verb)))
       .description(text)
-      .argument('<deployment>', NAME);
+      .argument('<deployment>', DEPLOYMENT_ARGUMENT);
     if (wait) withContextWait(command);
     command.action(async (name: string, options: WriteOptions & WaitOptions) => {
       if (!options.wait && options.timeout !== undefined) throw usage('--timeout needs --wait');
@@ -134,11 +134,6 @@ const withNarrowed = (command: Command): Command =>
     .option('--app <app...>', 'these apps alone')
     .option('--cluster <cluster...>', 'these clusters alone, <provider>+<name>')
     .option('--resource <name...>', 'objects of these names alone');
-
-const withContextWait = (command: Command): Command =>
-  command
-    .option('--wait', 'wait for the end; its success is the exit status')
-    .option('--timeout <seconds>', 'stop waiting after so long (exit status 6); the deployment goes on', seconds);
 
 async function showStatus(context: CliContext, name: string, options: StatusOptions): Promise<void> {
   const { output } = options;

@@ -1,12 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Command } from 'commander';
 import type { ApiClient } from '../../client/api-client.ts';
 import { type CliContext, say } from '../../context.ts';
 import { CliFailure, EXIT, interrupted } from '../../failure.ts';
+import { seconds } from '../../input/pairs.ts';
 import { countsText } from './deployment-view.ts';
 import type { DeploymentStatus } from './status-answer.ts';
 
 /** Time between two looks, ms. */
-const LOOK_MS = 1_000;
+export const LOOK_MS = 1_000;
+
+/** Adds `--wait` and `--timeout`, of a verb after which an AppContext is at work. */
+export const withContextWait = (command: Command): Command =>
+  command
+    .option('--wait', 'wait for the end; its success is the exit status')
+    .option('--timeout <seconds>', 'stop waiting after so long (exit status 6); the deployment goes on', seconds);
 
 /** Ends of an AppContext with the exit status of each. */
 const ENDS: Readonly<Record<string, number>> = {

@@ -1,0 +1,29 @@
+import { type Kysely, sql } from 'kysely';
+import { type AuditedTable, auditTriggers, reasonedAuditFunctions } from './audited-table.ts';
+
+/** Who has asked for the removal of a deployment. The row goes with the deployment, which has entries of its own. */
+export const AUDITED_REMOVALS: AuditedTable = {
+  table: 'deployment_removals',
+  kind: 'deployment',
+  key: ['path'],
+  creation: 'remove',
+  events: ['insert'],
+};
+
+/** Deployments that were made of one document, with what it said, and deployments that are to be removed. */
+export async function up(db: Kysely<never>): Promise<void> {
+  const statements = [
+    `create table short_deployments (
+      path text collate "C" primary key references placement_records (path) on delete cascade,
+      content bytea not null
+    )`,
+    `create table deployment_removals (
+      path text collate "C" primary key references placement_records (path) on delete cascade,
+      asked_at timestamptz not null,
+      actor text
+    )`,
+    ...auditTriggers(AUDITED_REMOVALS),
+    ...reasonedAuditFunctions(AUDITED_REMOVALS),
+  ];
+  for (const statement of statements) await sql.raw(statement).execute(db);
+}
