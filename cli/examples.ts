@@ -170,6 +170,7 @@ cluster get site+east
 cluster label site+east gpu
 cluster rotate site+east -f kubeconfig.yaml
 cluster delete site+east
+deployment apply -f telemetry.yaml --wait
 deployment list
 deployment get telemetry
 deployment status telemetry --app store

@@ -10,7 +10,7 @@ import type { Dispatcher, SessionEngine } from '../../control/sessions/engine-po
 import type { Tell } from '../../control/temporal/tell.ts';
 import type { AddressCipher } from '../../control/webhooks/address-seal.ts';
 import type { GitReferences, ReadRepositoryAccess, TenantRegistry } from '../../domain/configurations/ports.ts';
-import type { ReadArchive, ReadKubeconfig } from '../../domain/deployments/ports.ts';
+import type { PackManifests, ReadArchive, ReadKubeconfig } from '../../domain/deployments/ports.ts';
 import type { ImageFiles } from '../../domain/images/image-files.ts';
 import type { LaneStop } from '../../domain/lane-stop.ts';
 import type { EventPolicy } from '../../domain/propagation/default-events.ts';
@@ -137,6 +137,8 @@ export interface ApiShared {
   readKubeconfig: ReadKubeconfig;
   /** Reads and checks archives of apps. */
   readArchive: ReadArchive;
+  /** Packs manifests as the archive of an app. */
+  packManifests: PackManifests;
   /** Reads the YAML of uploaded definitions. */
   readYaml: ReadYaml;
   /** Says when a live stream has something new. */

@@ -14,6 +14,7 @@ import { openSigning } from '../../control/temporal/open-signing.ts';
 import { createTell } from '../../control/temporal/tell.ts';
 import { isBuilt, webFolder } from '../../deploy/stack/web-files.ts';
 import { MAIN_QUEUE } from '../../domain/engine/task-queues.ts';
+import { packManifests } from '../../drivers/app-archives/pack-manifests.ts';
 import { readArchive } from '../../drivers/app-archives/read-archive.ts';
 import { createGit } from '../../drivers/git/create-git.ts';
 import { keepOpeningImages } from '../../drivers/image-files/open-images.ts';
@@ -82,6 +83,7 @@ export async function openShared(env: Environment, { environment, log, version, 
     tenants: registry === undefined ? withoutRegistry() : openHttpRegistry({ url: registry, ca: site.platformCa }),
     readYaml,
     readArchive,
+    packManifests,
     readKubeconfig: openKubeconfigs(openAddresses(clusterAddressRules(env))),
     streams,
     imageFiles: () => images?.current() ?? null,

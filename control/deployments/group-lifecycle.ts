@@ -12,6 +12,7 @@ import type { Tell } from '../temporal/tell.ts';
 import { stopContext, terminateContext } from './end-context.ts';
 import { freezeGroup } from './instantiate.ts';
 import { addRecord, type GivenRecord, recordNotFound, removeRecord } from './records.ts';
+import { renewCloud } from './renew-cloud.ts';
 import { type Standing, standingOf } from './situation.ts';
 import { wantedContext } from './tell-context.ts';
 
@@ -80,7 +81,10 @@ async function work(
   written: { actor: string | null; now: Date },
 ): Promise<string | null> {
   if (call === 'approve') return null;
-  if (call === 'instantiate') return (await freezeGroup(trx, group, compositeApp, written)).id;
+  if (call === 'instantiate') {
+    await renewCloud(trx, group.path, written);
+    return (await freezeGroup(trx, group, compositeApp, written)).id;
+  }
   const { instance } = standing;
   if (instance === null) throw new Error(`${group.path} is ${standing.state} without an AppContext`);
   if (call === 'terminate') await terminateContext(trx, instance, written.now);

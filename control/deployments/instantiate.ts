@@ -21,7 +21,8 @@ import { insertContext, type PlacedApp } from '../../store/deployments/freeze.ts
 import { holdRecord, listRecords, type RecordRow } from '../../store/deployments/records.ts';
 import { standingOf } from './situation.ts';
 
-const INTENT_KEY = 'genericPlacementIntent';
+/** Key of the intent that names the placement of a group. */
+export const INTENT_KEY = 'genericPlacementIntent';
 const DEFAULT_NAMESPACE = 'default';
 /** AppContexts that have ended and can still be asked for, of each record. */
 const KEPT = 10;

@@ -1,7 +1,14 @@
 /** What EMCO, or the description of this lane, has and this build has not: it is refused and never ignored. */
-import { type MusterError, musterError } from '../errors.ts';
+import { MusterError } from '../errors.ts';
+import { DEPLOYMENT_MEANINGS } from './errors.ts';
 
-/** Returns the refusal `not_supported`. */
+/** Returns the refusal `not_supported`, with the status that it has on both surfaces of this lane. */
 export function notSupported(what: string): MusterError {
-  return musterError('not_supported', `${what} is not built yet`);
+  return new MusterError(
+    'not_supported',
+    `${what} is not built yet`,
+    undefined,
+    undefined,
+    DEPLOYMENT_MEANINGS.not_supported.status,
+  );
 }

@@ -41,6 +41,18 @@ export function placeApp(
   return [...chosen].sort(([one], [other]) => byName(one, other)).map(([, cluster]) => cluster);
 }
 
+/** Returns every cluster that a placement could choose, each once. Throws `no_such_cluster`. */
+export function candidatesFor(
+  app: string,
+  { allOf = [], anyOf = [] }: Placement,
+  known: readonly KnownCluster[],
+): ClusterRef[] {
+  const byItsName = new Map(known.map((cluster) => [clusterName(cluster), cluster]));
+  const elements = [...allOf, ...allOf.flatMap((element) => element.anyOf ?? []), ...anyOf];
+  const found = elements.flatMap((element) => candidatesOf(app, element, known, byItsName));
+  return [...new Map(found.map(({ provider, cluster }) => [clusterName({ provider, cluster }), { provider, cluster }])).values()];
+}
+
 /** Returns the refusal of an app that no intent places or whose intent finds nothing. */
 export function noClusters(app: string, why: string) {
   return musterError('no_clusters', `App '${app}' goes to no cluster: ${why}`);

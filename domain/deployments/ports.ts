@@ -23,6 +23,9 @@ export type ReadKubeconfig = (kubeconfig: Uint8Array) => Promise<CheckedCredenti
 /** Reads an app's archive. Throws `render_failed`. */
 export type ReadArchive = (archive: Uint8Array) => Promise<ReadManifests>;
 
+/** Packs the YAML of an app's manifests as an archive; the same text is always the same archive. */
+export type PackManifests = (manifests: string) => Promise<Buffer>;
+
 export type VersionAnswer = { version: string } | NoAnswer | { refused: string; message: string };
 
 /** What came back of a call, and what of it is needed. */

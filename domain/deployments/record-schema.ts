@@ -89,6 +89,9 @@ export const AppIntentSchema = z
   .meta({ id: 'AppIntent' });
 export type AppIntentRecord = z.infer<typeof AppIntentSchema>;
 
+/** Name of a namespace. */
+export const NamespaceSchema = text(1, 63).regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/, 'must be the name of a namespace');
+
 export const CloudSchema = z
   .object({
     metadata: MetadataSchema,
@@ -97,10 +100,7 @@ export const CloudSchema = z
         level: text(0, 8)
           .optional()
           .describe('`0`: Muster makes nothing in the clusters for it; other levels are not built'),
-        namespace: text(1, 63)
-          .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/, 'must be the name of a namespace')
-          .optional()
-          .describe('of objects that name none; default: `default`'),
+        namespace: NamespaceSchema.optional().describe('of objects that name none; default: `default`'),
       })
       .optional(),
   })

@@ -3,6 +3,7 @@ import { callGroup } from '../../../control/deployments/group-lifecycle.ts';
 import { statusOf } from '../../../control/deployments/query-status.ts';
 import { getDeployment, pageOfDeployments, placeOf } from '../../../control/deployments/read-deployments.ts';
 import { removeDeployment } from '../../../control/deployments/remove-deployment.ts';
+import { applyDeployment } from '../../../control/deployments/short-form.ts';
 import {
   DEPLOYMENT_NAME_TEXT,
   DeploymentListQuerySchema,
@@ -10,12 +11,14 @@ import {
   RemovedDeploymentSchema,
 } from '../../../domain/deployments/deployment-schema.ts';
 import { StatusAnswerSchema, StatusQuerySchema } from '../../../domain/deployments/record-schema.ts';
+import { ShortDeploymentSchema } from '../../../domain/deployments/short-schema.ts';
 import { acting } from '../../acting.ts';
 import { NextSchema } from '../../answers.ts';
 import type { ApiServer } from '../../server/api-server.ts';
 import { pageAnswer } from '../../server/list-answer.ts';
 import type { DeploymentApi } from './dependencies.ts';
 import { BUSY, INSTANTIATE } from './group-routes.ts';
+import { NOT_BUILT } from './not-built.ts';
 
 const tags = ['deployments'];
 const params = z.object({ deployment: z.string().describe(DEPLOYMENT_NAME_TEXT) });
@@ -37,6 +40,35 @@ export async function deploymentRoutes(app: ApiServer, deps: DeploymentApi): Pro
     async ({ query: { limit, after_id } }) => {
       const { deployments, more } = await pageOfDeployments(deps, after_id, limit);
       return pageAnswer('deployments', deployments, more, ({ name }) => ({ limit, after_id: name }));
+    },
+  );
+
+  app.post(
+    '/deployments',
+    {
+      schema: {
+        tags,
+        summary: 'Make a deployment of one document, and bring it to its clusters',
+        description:
+          'Makes project `default`, a composite app, a logical cloud and a deployment intent group, all of the name, in one transaction. The same document again changes nothing.',
+        body: ShortDeploymentSchema.meta({ examples: { 'two apps': EXAMPLE } }),
+        response: { 202: DeploymentViewSchema.extend({ warnings: z.array(z.string()).optional() }) },
+      },
+      config: {
+        access: 'operator',
+        class: 'bulk',
+        refuses: [
+          ...(['already_exists', 'render_failed', 'not_found', 'secret_store_unavailable', 'secret_unreadable'] as const),
+          ...BUSY,
+          ...INSTANTIATE,
+          NOT_BUILT,
+        ],
+      },
+    },
+    async (request, reply) => {
+      const { warnings } = await applyDeployment(deps, acting(request), request.body);
+      const shown = await getDeployment(deps, request.body.name);
+      return reply.code(202).send(warnings.length === 0 ? shown : { ...shown, warnings });
     },
   );
 
@@ -97,6 +129,18 @@ export async function deploymentRoutes(app: ApiServer, deps: DeploymentApi): Pro
     );
   }
 }
+
+const EXAMPLE = {
+  name: 'telemetry',
+  namespace: 'obs',
+  apps: [
+    {
+      name: 'agent',
+      manifests: 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: agent}\ndata: {color: blue}\n',
+      placement: { all_of: [{ provider: 'lab', label: 'edge' }] },
+    },
+  ],
+};
 
 const SUMMARIES = {
   approve: 'Approve a deployment',

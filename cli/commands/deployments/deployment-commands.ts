@@ -19,6 +19,7 @@ import {
 import type { View } from '../../output/columns.ts';
 import { renderList, renderValue, writeData, writeList } from '../../output/render.ts';
 import { watching } from '../../watch.ts';
+import { applyCommand } from './apply-command.ts';
 import { deleteCommand } from './delete-command.ts';
 import { DEPLOYMENT_ARGUMENT, DEPLOYMENTS, deploymentPath } from './deployment-path.ts';
 import { deploymentView } from './deployment-view.ts';
@@ -77,6 +78,8 @@ const VERBS = {
 /** `muster deployment ...`: what goes to member clusters, and what is there. */
 export function deploymentCommands(program: Command, context: CliContext): void {
   const noun = program.command('deployment').description('applications on member clusters');
+
+  applyCommand(noun, context);
 
   withLimit(withOutput(noun.command('list')))
     .description('list deployments with the counts of their resources')

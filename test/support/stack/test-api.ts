@@ -9,6 +9,7 @@ import type { ApiSettings, ApiShared, ApiSite, ApiTemporal } from '../../../api/
 import type { RefRequest } from '../../../domain/configurations/ports.ts';
 import { musterError } from '../../../domain/errors.ts';
 import type { ImageFiles } from '../../../domain/images/image-files.ts';
+import { packManifests } from '../../../drivers/app-archives/pack-manifests.ts';
 import { readArchive } from '../../../drivers/app-archives/read-archive.ts';
 import { openImageDirectory } from '../../../drivers/image-files/image-directory.ts';
 import { openAddresses } from '../../../drivers/member-clusters/addresses.ts';
@@ -113,6 +114,7 @@ export async function createTestApi(overrides: Partial<TestDependencies> = {}): 
     tenants: { hasTenant: async (name) => name.startsWith('known') },
     readYaml,
     readArchive,
+    packManifests,
     engine: {
       finishDebug: async () => undefined,
       retryInPlace: async () => undefined,
