@@ -1,6 +1,8 @@
 /** Requests that write projects, clouds and deployments, and the audit records that they leave. */
+import { shortPlace } from '../../domain/deployments/deployment-name.ts';
 import { FORM_HEADERS, formOf, named } from '../deployments/cluster-fixtures.ts';
 import { appForm, groupBody, type Made, makeDeployment } from '../deployments/placement-fixtures.ts';
+import { documentOf } from '../deployments/short-fixtures.ts';
 import type { TokenApi } from '../support/stack/token-api.ts';
 import { type Send, some, type WrittenRoute } from './written-route.ts';
 
@@ -48,7 +50,59 @@ const bareApp = (name: string) => async (_api: TokenApi, send: Send) => {
   await send('POST', `${project(name)}/composite-apps`, { ...named('telemetry'), spec: { version: 'v1' } });
 };
 
+const DEPLOYMENTS = '/api/v1/deployments';
+const deployment = (name: string) => `${DEPLOYMENTS}/${encodeURIComponent(`${name}+telemetry+v1+edge`)}`;
+const short = shortPlace('au-short');
+const shortMade = (...paths: string[]) => paths.flatMap((path) => made(`/v2/${path}`));
+const shortPlacement = `${short.path}/generic-placement-intents/placement`;
+
+/** The same calls on Muster's own surface. */
+const DEPLOYMENT_CALLS: Record<string, WrittenRoute> = {
+  [`POST ${DEPLOYMENTS}`]: {
+    path: DEPLOYMENTS,
+    body: documentOf('au-short', 'au-lab', { approve: false, instantiate: false }),
+    // The key of the seal is there.
+    prepare: deployed('au-nf'),
+    records: [
+      ...shortMade(short.project, short.compositeApp, `${short.compositeApp}/apps/agent`),
+      ...shortMade(`${short.compositeApp}/composite-profiles/none`, short.cloud, short.path),
+      state(`/v2/${short.cloud}`, 'Created'),
+      state(`/v2/${short.path}`, 'Created'),
+      ...shortMade(shortPlacement, `${shortPlacement}/app-intents/agent`, `${short.path}/intents/intents`),
+    ],
+  },
+  [`POST ${DEPLOYMENTS}/:id/approve`]: {
+    path: `${deployment('au-na')}/approve`,
+    prepare: deployed('au-na'),
+    records: [state(group('au-na'), 'Approved')],
+  },
+  [`POST ${DEPLOYMENTS}/:id/instantiate`]: {
+    path: `${deployment('au-nb')}/instantiate`,
+    prepare: approved('au-nb'),
+    records: [state(group('au-nb'), 'Instantiated')],
+  },
+  [`POST ${DEPLOYMENTS}/:id/terminate`]: {
+    path: `${deployment('au-nc')}/terminate`,
+    prepare: running('au-nc'),
+    records: [state(group('au-nc'), 'Terminated')],
+  },
+  [`POST ${DEPLOYMENTS}/:id/stop`]: {
+    path: `${deployment('au-nd')}/stop`,
+    prepare: running('au-nd'),
+    records: [state(group('au-nd'), 'InstantiateStopped')],
+  },
+  [`DELETE ${DEPLOYMENTS}/:id`]: {
+    path: deployment('au-ne'),
+    prepare: running('au-ne'),
+    records: [
+      ['remove', 'deployment', auditName(group('au-ne')), null, {}],
+      state(group('au-ne'), 'Terminated'),
+    ],
+  },
+};
+
 export const PLACEMENT_ROUTES: Record<string, WrittenRoute> = {
+  ...DEPLOYMENT_CALLS,
   'POST /v2/projects': { path: '/v2/projects', body: named('au-p'), records: made(project('au-p')) },
   'PUT /v2/projects/:id': { path: project('au-q'), body: named('au-q'), records: made(project('au-q')) },
   'DELETE /v2/projects/:id': {

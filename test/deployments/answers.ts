@@ -2,12 +2,37 @@
 import type { Db } from '../../store/connection/database.ts';
 import { FORM_HEADERS, formOf, kubeconfigOf, named } from './cluster-fixtures.ts';
 import { answerPlacement } from './placement-answers.ts';
+import { MANIFESTS } from './placement-fixtures.ts';
 
 type Expect = (status: number, method: string, url: string, body?: unknown, headers?: object) => Promise<unknown>;
 
 export async function answerDeployments(expectAnswer: Expect, db: Db): Promise<void> {
   await answerClusters(expectAnswer);
   await answerPlacement(expectAnswer, db);
+  await answerShortForm(expectAnswer);
+}
+
+/** Deployments on Muster's own surface. */
+async function answerShortForm(expectAnswer: Expect): Promise<void> {
+  const path = '/api/v1/deployments';
+  const placement = { all_of: [{ provider: 'answers', cluster: 'north' }] };
+  const body = { name: 'answered', apps: [{ name: 'agent', manifests: MANIFESTS, placement }], instantiate: false };
+  await expectAnswer(202, 'POST', path, body);
+  await expectAnswer(409, 'POST', path, { ...body, namespace: 'other' });
+  await expectAnswer(400, 'POST', path, { ...body, name: '' });
+  await expectAnswer(422, 'POST', path, { ...body, name: 'x', apps: [{ ...body.apps[0], manifests: 'a: [' }] });
+  await expectAnswer(501, 'POST', path, { ...body, name: 'x', muster: { force_conflicts: false } });
+  await expectAnswer(200, 'GET', `${path}?limit=1`);
+  await expectAnswer(200, 'GET', `${path}/answered`);
+  await expectAnswer(404, 'GET', `${path}/nosuch`);
+  await expectAnswer(400, 'GET', `${path}/a%2Bb`);
+  await expectAnswer(202, 'POST', `${path}/answered/approve`);
+  await expectAnswer(202, 'POST', `${path}/answered/instantiate`);
+  await expectAnswer(200, 'GET', `${path}/answered/status?type=all`);
+  await expectAnswer(202, 'POST', `${path}/answered/stop`);
+  await expectAnswer(202, 'POST', `${path}/answered/terminate`);
+  await expectAnswer(409, 'POST', `${path}/answered/approve`);
+  await expectAnswer(202, 'DELETE', `${path}/answered`);
 }
 
 async function answerClusters(expectAnswer: Expect): Promise<void> {

@@ -68,7 +68,8 @@ test('a deployment is approved, instantiated, looked at, stopped and terminated'
 });
 
 test.each<[string, string[], number, string]>([
-  ['a name that is no deployment', ['status', 'edge'], 2, 'usage'],
+  ['a name that is no deployment', ['status', 'commands+edge'], 2, 'bad_request'],
+  ['an empty name', ['status', ''], 2, 'usage'],
   ['a deployment that is not there', ['status', 'commands+telemetry+v1+other'], 3, 'not_found'],
   ['a type that is none', ['status', name, '--type', 'live'], 2, 'bad_request'],
   ['a call that its state does not allow', ['stop', name], 5, 'invalid_state'],

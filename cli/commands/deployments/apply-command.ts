@@ -34,7 +34,7 @@ async function applyDeployments(context: CliContext, options: ApplyOptions): Pro
   const names = documents.map((document, index) => requiredText(document, 'name', `${options.file}: entry ${index}`));
   for (const given of options.manifests ?? []) await fillManifests(documents, given);
   const requests = documents.map((body): ApiRequest => ({ method: 'POST', path: DEPLOYMENTS, body }));
-  if (options.dryRun) return previewRequests(context, api, requests, options);
+  if (options.dryRun) return previewRequests(context, api, options.dryRunRequest ? requests.map(withoutContent) : requests, options);
   for (const request of requests) {
     const { name, state, status, warnings = [] } = await api.json<DeploymentView & { warnings?: string[] }>(request);
     for (const warning of warnings) say(context, `warning: ${warning}`);
@@ -47,6 +47,21 @@ async function applyDeployments(context: CliContext, options: ApplyOptions): Pro
     exit = Math.max(exit, context.exit);
   }
   context.exit = exit;
+}
+
+/** Manifests may hold Secrets: of these only the size is shown. */
+function withoutContent(request: ApiRequest): ApiRequest {
+  const body = request.body as Document;
+  if (!Array.isArray(body.apps)) return request;
+  const sizes = (app: unknown) => {
+    if (typeof app !== 'object' || app === null) return app;
+    const shown: Document = { ...app };
+    for (const member of ['manifests', 'bundle']) {
+      if (typeof shown[member] === 'string') shown[member] = `(${Buffer.byteLength(shown[member])} bytes)`;
+    }
+    return shown;
+  };
+  return { ...request, body: { ...body, apps: body.apps.map(sizes) } };
 }
 
 /** Gives the one app of the documents that has a name the manifests of a folder. */
