@@ -175,6 +175,7 @@ deployment list
 deployment get telemetry
 deployment status telemetry --app store
 deployment explain telemetry
+deployment events telemetry --follow
 deployment approve acme+telemetry+v1+edge
 deployment instantiate acme+telemetry+v1+edge --wait --timeout 600
 deployment terminate telemetry --wait

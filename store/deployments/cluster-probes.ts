@@ -1,6 +1,7 @@
 /** Rows of the probes of member clusters. */
 import type { ClusterRef } from '../../domain/deployments/naming.ts';
 import type { Db } from '../connection/database.ts';
+import { noteConnectivity } from './context-events.ts';
 
 export interface DueCluster extends ClusterRef {
   /** Sealed. */
@@ -57,7 +58,13 @@ export async function noteProbe(
     'seen' in note
       ? { is_answering: true, last_seen: now, version: note.seen.version, reason: null, message: null }
       : { is_answering: false, ...note.failed };
-  await db
+  const former = await db
+    .selectFrom('member_cluster_probes')
+    .select('is_answering')
+    .where('provider', '=', provider)
+    .where('name', '=', cluster)
+    .executeTakeFirst();
+  const noted = await db
     .updateTable('member_cluster_probes as p')
     .from('member_clusters as c')
     .set({ ...said, probed_at: now, due_at: next })
@@ -66,5 +73,8 @@ export async function noteProbe(
     .where('p.provider', '=', provider)
     .where('p.name', '=', cluster)
     .where('c.credential_revision', '=', revision)
-    .execute();
+    .returning('p.name')
+    .executeTakeFirst();
+  if (noted === undefined || former?.is_answering === said.is_answering) return;
+  await noteConnectivity(db, { provider, cluster }, said.is_answering, now);
 }

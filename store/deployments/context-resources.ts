@@ -5,6 +5,7 @@ import type { Finding } from '../../domain/deployments/finding.ts';
 import type { ClusterRef } from '../../domain/deployments/naming.ts';
 import type { RsyncStatus } from '../../domain/deployments/resource-status.ts';
 import type { Db } from '../connection/database.ts';
+import { resourcesBefore, TOLD, updateNoting } from './context-events.ts';
 
 /** One app on one cluster. */
 export interface GroupKey extends ClusterRef {
@@ -155,7 +156,7 @@ export async function noteOutcome(
   now: Date,
 ): Promise<boolean> {
   const { status, reason, message, uid, resourceVersion, waitsSince, answered } = outcome;
-  const written = await ofGroup(db, group)
+  const update = ofGroup(db, group)
     .set(({ eb }) => ({
       ...{ status, reason, message, changed_at: now, attempts: eb('attempts', '+', 1) },
       ...(uid === undefined ? {} : { uid }),
@@ -167,9 +168,9 @@ export async function noteOutcome(
     }))
     .where('key', '=', key)
     .where('status', 'in', OPEN)
-    .returning('key')
-    .executeTakeFirst();
-  return written !== undefined;
+    .returning(TOLD);
+  const before = beforeOf(db, group).where('key', '=', key);
+  return (await updateNoting(db, group.context, before, update, now)).length > 0;
 }
 
 /** Writes a status on all resources of a group that are not done. */
@@ -179,17 +180,30 @@ export async function noteOpen(
   { status, reason, message }: Pick<Outcome, 'status' | 'reason' | 'message'>,
   now: Date,
 ): Promise<void> {
-  await ofGroup(db, group).set({ status, reason, message, changed_at: now }).where('status', 'in', OPEN).execute();
+  const update = ofGroup(db, group)
+    .set({ status, reason, message, changed_at: now })
+    .where('status', 'in', OPEN)
+    .returning(TOLD);
+  await updateNoting(db, group.context, beforeOf(db, group), update, now);
 }
 
 /** Gives up all resources of an AppContext that are not done. */
 export async function failOpen(trx: Db, context: string, reason: string, now: Date): Promise<void> {
-  await trx
+  const update = trx
     .updateTable('context_resources')
     .set({ status: 'Failed', reason, message: null, changed_at: now })
     .where('context', '=', context)
     .where('status', 'in', OPEN)
-    .execute();
+    .returning(TOLD);
+  await updateNoting(trx, context, resourcesBefore(trx, context), update, now);
+}
+
+/** Rows of a group as they are before they are written. */
+function beforeOf(db: Db, { context, app, provider, cluster }: GroupKey) {
+  return resourcesBefore(db, context)
+    .where('app', '=', app)
+    .where('provider', '=', provider)
+    .where('cluster', '=', cluster);
 }
 
 function ofGroup(db: Db, { context, app, provider, cluster, phase }: PhaseGroup, { evenStopped = true } = {}) {

@@ -5,6 +5,7 @@ import type { ClusterRef } from '../../domain/deployments/naming.ts';
 import type { GroupSettings } from '../../domain/deployments/record-schema.ts';
 import type { RsyncStatus } from '../../domain/deployments/resource-status.ts';
 import type { Db } from '../connection/database.ts';
+import { noteState, resourcesBefore, TOLD, updateNoting } from './context-events.ts';
 
 export interface ContextRow {
   id: string;
@@ -132,6 +133,7 @@ export async function writeContext(
   { state, wanted, isStopped }: ContextChange,
   now: Date,
 ): Promise<void> {
+  await noteState(trx, id, state, now);
   await trx
     .updateTable('deployment_contexts')
     .set({
@@ -147,11 +149,12 @@ export async function writeContext(
 export async function beginDeletion(trx: Db, id: string, now: Date): Promise<void> {
   const next = sql<RsyncStatus>`case when status = 'Deleted' then 'Deleted'
     when status = 'Applied' or attempted then 'Pending' else 'Deleted' end`;
-  await trx
+  const update = trx
     .updateTable('context_resources')
     .set({ status: next, reason: null, message: null, attempts: 0, waits_since: null, changed_at: now })
     .where('context', '=', id)
-    .execute();
+    .returning(TOLD);
+  await updateNoting(trx, id, resourcesBefore(trx, id), update, now);
   await trx.deleteFrom('context_waits').where('context', '=', id).execute();
 }
 

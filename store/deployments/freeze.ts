@@ -35,6 +35,7 @@ export async function insertContext(
       ...{ created_at: now, wanted_at: now, changed_at: now },
     })
     .execute();
+  await trx.insertInto('context_streams').values({ context: context.id }).execute();
   let resources = 0;
   for (const [position, app] of apps.entries()) resources += await insertApp(trx, context.id, app, position, now);
   return resources;

@@ -1,6 +1,7 @@
 /** Histories of states: they only grow, and the last entry is the current state. */
 import type { GroupState, StateAction } from '../../domain/deployments/history.ts';
 import type { Db } from '../connection/database.ts';
+import { noteAction } from './context-events.ts';
 
 /** Returns the history of a record, oldest first. */
 export async function listActions(db: Db, owner: string): Promise<(StateAction<GroupState> & { revision: number })[]> {
@@ -36,4 +37,5 @@ export async function appendAction(
       ...{ number: former.length, revision: isNew ? revision + 1 : revision },
     })
     .execute();
+  if (instance !== '') await noteAction(trx, instance, state, now);
 }

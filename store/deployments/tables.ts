@@ -214,6 +214,20 @@ export interface DeploymentRemovalsTable {
   actor: string | null;
 }
 
+/** Number of the next event of an AppContext. */
+export interface ContextStreamsTable {
+  context: string;
+  next_event: Generated<number>;
+}
+
+export interface ContextEventsTable {
+  context: string;
+  number: number;
+  time: Time;
+  type: string;
+  data: Json<object>;
+}
+
 export interface DeploymentTables extends WatchTables {
   cluster_providers: ClusterProvidersTable;
   member_clusters: MemberClustersTable;
@@ -229,6 +243,8 @@ export interface DeploymentTables extends WatchTables {
   context_groups: ContextGroupsTable;
   context_resources: ContextResourcesTable;
   context_waits: ContextWaitsTable;
+  context_streams: ContextStreamsTable;
+  context_events: ContextEventsTable;
   short_deployments: ShortDeploymentsTable;
   deployment_removals: DeploymentRemovalsTable;
 }

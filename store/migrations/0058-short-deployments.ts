@@ -10,7 +10,10 @@ export const AUDITED_REMOVALS: AuditedTable = {
   events: ['insert'],
 };
 
-/** Deployments that were made of one document, with what it said, and deployments that are to be removed. */
+/**
+ * Deployments that were made of one document, with what it said; deployments that are to be removed; and the events of AppContexts, which go with
+ * them. AppContexts of a release before have none.
+ */
 export async function up(db: Kysely<never>): Promise<void> {
   const statements = [
     `create table short_deployments (
@@ -22,6 +25,19 @@ export async function up(db: Kysely<never>): Promise<void> {
       asked_at timestamptz not null,
       actor text
     )`,
+    `create table context_streams (
+      context text collate "C" primary key references deployment_contexts (id) on delete cascade,
+      next_event bigint not null default 1
+    )`,
+    `create table context_events (
+      context text collate "C" not null references context_streams (context) on delete cascade,
+      number bigint not null,
+      time timestamptz not null,
+      type text not null,
+      data jsonb not null,
+      primary key (context, number)
+    )`,
+    'insert into context_streams (context) select id from deployment_contexts',
     ...auditTriggers(AUDITED_REMOVALS),
     ...reasonedAuditFunctions(AUDITED_REMOVALS),
   ];

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { callGroup } from '../../../control/deployments/group-lifecycle.ts';
-import { statusOf } from '../../../control/deployments/query-status.ts';
 import { getDeployment, pageOfDeployments, placeOf } from '../../../control/deployments/read-deployments.ts';
 import { removeDeployment } from '../../../control/deployments/remove-deployment.ts';
 import { applyDeployment } from '../../../control/deployments/short-form.ts';
@@ -10,7 +9,6 @@ import {
   DeploymentViewSchema,
   RemovedDeploymentSchema,
 } from '../../../domain/deployments/deployment-schema.ts';
-import { StatusAnswerSchema, StatusQuerySchema } from '../../../domain/deployments/record-schema.ts';
 import { ShortDeploymentSchema } from '../../../domain/deployments/short-schema.ts';
 import { acting } from '../../acting.ts';
 import { NextSchema } from '../../answers.ts';
@@ -79,18 +77,6 @@ export async function deploymentRoutes(app: ApiServer, deps: DeploymentApi): Pro
       config: { access: 'reader', class: 'quick', refuses: ['not_found', 'bad_request'] },
     },
     ({ params }) => getDeployment(deps, params.deployment),
-  );
-
-  app.get(
-    `${DEPLOYMENT}/status`,
-    {
-      schema: {
-        ...{ tags, summary: 'What is where of a deployment', params, querystring: StatusQuerySchema },
-        response: { 200: StatusAnswerSchema },
-      },
-      config: { access: 'reader', class: 'quick', refuses: ['not_found', 'bad_request'] },
-    },
-    async ({ params, query }) => statusOf(deps, 'group', placeOf(params.deployment).path, query),
   );
 
   app.delete(

@@ -4,6 +4,7 @@ import { appRoutes } from './app-routes.ts';
 import { cloudRoutes } from './cloud-routes.ts';
 import { clusterRoutes } from './cluster-routes.ts';
 import { deploymentApi } from './dependencies.ts';
+import { deploymentEventRoutes } from './deployment-event-routes.ts';
 import { deploymentRoutes } from './deployment-routes.ts';
 import { groupRoutes } from './group-routes.ts';
 import { labelRoutes } from './label-routes.ts';
@@ -26,7 +27,13 @@ export const deployments: ApiLane = (shared) => {
       await groupRoutes(app, deps);
       await notBuiltRoutes(app);
     },
-    muster: { clusters: (app) => shortRoutes(app, deps), deployments: (app) => deploymentRoutes(app, deps) },
+    muster: {
+      clusters: (app) => shortRoutes(app, deps),
+      deployments: async (app) => {
+        await deploymentRoutes(app, deps);
+        await deploymentEventRoutes(app, deps);
+      },
+    },
     stop: {
       pause: (_, stop) => pausePhases(deps.db, stop),
       go: (_, moments) => resumePhases(deps, moments),

@@ -20,12 +20,13 @@ export interface LiveSource<State extends StreamState> {
 /** Live streams on one server. */
 export interface LiveStreams {
   shared: SharedReads;
-  /** Sends the stream that `pass` makes; `gapMs` as in eventStream. */
+  /** Sends the stream that `pass` makes; `gapMs` and `heartbeatMs` as in eventStream. */
   send<State extends StreamState>(
     reply: FastifyReply,
     source: LiveSource<State>,
     gapMs: number,
     pass: Pass<State>,
+    heartbeatMs?: number,
   ): FastifyReply;
 }
 
@@ -35,13 +36,14 @@ export function createLiveStreams(app: ApiServer, deps: Pick<ApiShared, 'streams
   app.addHook('preClose', async () => closing.abort());
   return {
     shared,
-    send: (reply, { id, streamId = id, read, gone }, gapMs, pass) => {
+    send: (reply, { id, streamId = id, read, gone }, gapMs, pass, heartbeatMs) => {
+      const heart = heartbeatMs === undefined ? {} : { heartbeatMs };
       const topic = deps.streams.join(streamId);
       const readState = (version: number) => shared.read(`state ${id} ${version}`, read);
       return sendEventStream(
         reply,
         closing.signal,
-        (signal) => eventStream({ topic, readState, pass, gone, gapMs, signal }),
+        (signal) => eventStream({ topic, readState, pass, gone, gapMs, signal, ...heart }),
         () => topic.leave(),
       );
     },

@@ -23,6 +23,7 @@ import { applyCommand } from './apply-command.ts';
 import { deleteCommand } from './delete-command.ts';
 import { DEPLOYMENT_ARGUMENT, DEPLOYMENTS, deploymentPath } from './deployment-path.ts';
 import { deploymentView } from './deployment-view.ts';
+import { eventsCommand } from './events-command.ts';
 import { type DeploymentStatus, faultsOf, type ResourceRow, rowsOf, waitsFor } from './status-answer.ts';
 import { statusTree } from './status-tree.ts';
 import { waitForContext, withContextWait } from './wait-for-context.ts';
@@ -113,6 +114,7 @@ export function deploymentCommands(program: Command, context: CliContext): void 
       await writeList(context, faults, faultsOf(rowsOf(status)), options.output);
     });
 
+  eventsCommand(noun, context);
   deleteCommand(noun, context);
 
   for (const [verb, { text, done, wait }] of Object.entries(VERBS)) {
