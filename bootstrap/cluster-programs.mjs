@@ -35,6 +35,9 @@ export const CLUSTER_PROGRAMS = Object.keys(PROGRAMS);
 /** What the tests need that talk to an API server and its store without a node. */
 export const API_SERVER_PROGRAMS = ['kube-apiserver', 'etcd'];
 
+/** What member clusters without nodes are made of. */
+export const MEMBER_PROGRAMS = [...API_SERVER_PROGRAMS, 'kube-controller-manager', 'kube-scheduler'];
+
 /** What the tests talk to a cluster with, whichever it is. */
 export const CLUSTER_CLIENTS = ['kubectl', 'helm'];
 

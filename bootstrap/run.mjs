@@ -8,11 +8,12 @@
  *     node bootstrap/run.mjs cluster-programs [NAME ...]   build programs of the development cluster, print their folder
  *     node bootstrap/run.mjs images              build the container images, print their names and archives
  *     node bootstrap/run.mjs previous-images FOLDER   the same of the release before, whose sources land in the folder
+ *     node bootstrap/run.mjs test cluster members COUNT    run so many member clusters until Ctrl-C
  *     node bootstrap/run.mjs exec COMMAND ...    run any command with the environment that the tests have
  */
 import { join } from 'node:path';
 import { buildInBackground, startBackgroundBuilds } from './background-builds.mjs';
-import { API_SERVER_PROGRAMS, CLUSTER_PROGRAMS, ensureClusterPrograms } from './cluster-programs.mjs';
+import { API_SERVER_PROGRAMS, CLUSTER_PROGRAMS, ensureClusterPrograms, MEMBER_PROGRAMS } from './cluster-programs.mjs';
 import { handOver } from './hand-over.mjs';
 import { ensureImages } from './images.mjs';
 import { ensureOperatorAnsible } from './operator-ansible.mjs';
@@ -61,6 +62,13 @@ async function main([name, ...args]) {
     const { env } = await setUp({ tests: true });
     if (env.MUSTER_TEST_KUBERNETES_DIR) await ensureClusterPrograms(API_SERVER_PROGRAMS);
     handOver(args[0], args.slice(1), env);
+    return;
+  }
+  if (name === 'test' && args[0] === 'cluster' && args[1] === 'members' && args.length === 3) {
+    const { node, env } = await setUp();
+    const folder = await ensureClusterPrograms(MEMBER_PROGRAMS);
+    const script = join(ROOT, 'test', 'support', 'kubernetes', 'run-members.ts');
+    handOver(node, [script, args[2]], { ...env, MUSTER_TEST_KUBERNETES_DIR: folder });
     return;
   }
   const task = Object.hasOwn(TASKS, name ?? '') ? TASKS[name] : undefined;

@@ -58,21 +58,52 @@ export function kubernetesMissing(): string | null {
 
 /** Starts etcd and an API server on ports and in a folder of their own; ready when this returns. */
 export async function startKubernetesApi(): Promise<KubernetesApi> {
-  if (folder === undefined) throw new Error('no API server of Kubernetes');
   const dir = await mkdtemp(join(tmpdir(), SINGLE_API_SERVER));
-  const at = (name: string) => join(dir, name);
   await makeCertificates(dir);
-  const [clients, peers, port] = [await freePort(), await freePort(), await freePort()];
-  const store = `http://127.0.0.1:${clients}`;
+  const store = await startStore(dir);
+  const server = await startServer({ dir, store: store.url, prefix: '/registry', kubeconfig: join(dir, 'kubeconfig') });
+  return {
+    kubeconfig: server.kubeconfig,
+    kill: server.stop,
+    stop: async () => {
+      await server.stop();
+      await store.stop();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Starts etcd with its data in a folder. */
+export async function startStore(dir: string): Promise<{ url: string; stop(): Promise<void> }> {
+  const [clients, peers] = [await freePort(), await freePort()];
+  const url = `http://127.0.0.1:${clients}`;
   const peer = `http://127.0.0.1:${peers}`;
-  const etcd = start(join(folder, 'etcd'), [
-    ...['--data-dir', at('etcd'), '--listen-client-urls', store, '--advertise-client-urls', store],
+  const etcd = startProgram('etcd', [
+    ...['--data-dir', join(dir, 'etcd'), '--listen-client-urls', url, '--advertise-client-urls', url],
     ...['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer, '--initial-cluster', `default=${peer}`],
     ...['--unsafe-no-fsync', '--log-level', 'error'],
   ]);
-  await eventually('etcd answers', async () => (await fetch(`${store}/health`).catch(() => null))?.ok === true);
-  const server = start(join(folder, 'kube-apiserver'), [
-    ...['--etcd-servers', store, '--bind-address', '127.0.0.1', '--secure-port', String(port)],
+  await eventually('etcd answers', async () => (await fetch(`${url}/health`).catch(() => null))?.ok === true);
+  return { url, stop: () => ended(etcd) };
+}
+
+export interface ServerPlace {
+  /** Folder of the certificates. */
+  dir: string;
+  /** URL of etcd, and what the keys of this server begin with there. */
+  store: string;
+  prefix: string;
+  /** Path of the kubeconfig that is written. */
+  kubeconfig: string;
+}
+
+/** Starts an API server; ready when this returns. */
+export async function startServer(place: ServerPlace): Promise<{ kubeconfig: string; stop(): Promise<void> }> {
+  const at = (name: string) => join(place.dir, name);
+  const port = await freePort();
+  const server = startProgram('kube-apiserver', [
+    ...['--etcd-servers', place.store, '--etcd-prefix', place.prefix],
+    ...['--bind-address', '127.0.0.1', '--secure-port', String(port)],
     // There are no nodes: no endpoints to publish, no controller that makes service accounts.
     ...['--advertise-address', '10.0.0.1', '--endpoint-reconciler-type', 'none'],
     ...['--disable-admission-plugins', 'ServiceAccount', '--authorization-mode', 'RBAC'],
@@ -90,24 +121,18 @@ export async function startKubernetesApi(): Promise<KubernetesApi> {
       }).on('error', () => resolve(false));
     });
   await eventually('the API server of Kubernetes is ready', ready, 120_000);
-  await writeFile(at('kubeconfig'), kubeconfig(port, { ca, cert, key }));
-  const kill = () => ended(server);
-  return {
-    kubeconfig: at('kubeconfig'),
-    kill,
-    stop: async () => {
-      await kill();
-      await ended(etcd);
-      await rm(dir, { recursive: true, force: true });
-    },
-  };
+  await writeFile(place.kubeconfig, kubeconfig(port, { ca, cert, key }), { mode: 0o600 });
+  return { kubeconfig: place.kubeconfig, stop: () => ended(server) };
 }
 
-function start(program: string, args: string[]): ChildProcess {
-  return spawn(program, args, { stdio: 'ignore' });
+/** Starts one of the programs of Kubernetes. Throws where they are not built. */
+export function startProgram(name: string, args: string[]): ChildProcess {
+  if (folder === undefined) throw new Error('no API server of Kubernetes');
+  return spawn(join(folder, name), args, { stdio: 'ignore' });
 }
 
-async function ended(child: ChildProcess): Promise<void> {
+/** Ends a program with kill -9. */
+export async function ended(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exit = once(child, 'exit');
   child.kill('SIGKILL');
@@ -115,7 +140,7 @@ async function ended(child: ChildProcess): Promise<void> {
 }
 
 /** A CA, the server's certificate and that of an administrator. */
-async function makeCertificates(dir: string): Promise<void> {
+export async function makeCertificates(dir: string): Promise<void> {
   const openssl = (...args: string[]) => run('openssl', args, { cwd: dir });
   const pair = (name: string) => ['-newkey', 'rsa:2048', '-nodes', '-keyout', `${name}.key`];
   await openssl('req', '-x509', ...pair('ca'), '-out', 'ca.crt', '-subj', '/CN=muster-test', '-days', '2');
