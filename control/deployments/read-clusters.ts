@@ -99,6 +99,7 @@ function viewOf({ clock, staleAfterMs }: ReadDependencies, row: ClusterRow): Clu
     name: row.name,
     description: row.metadata.description,
     labels: row.labels,
+    deployments: Number(row.deployments),
     server: row.server,
     connectivity: connectivityOf(probed, clock(), staleAfterMs),
     last_seen: row.last_seen?.toISOString() ?? null,

@@ -34,6 +34,7 @@ export const ClusterViewSchema = z
     name: z.string(),
     description: z.string(),
     labels: z.array(z.string()),
+    deployments: z.int().describe('deployments there that have not ended'),
     server: z.string().describe('address of the API server'),
     connectivity: z.enum(CONNECTIVITIES),
     last_seen: z.string().nullable(),

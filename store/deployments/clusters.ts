@@ -25,6 +25,8 @@ export interface ClusterRow {
   updated_at: Date;
   actor: string | null;
   labels: string[];
+  /** AppContexts there that have not ended. */
+  deployments: string;
   is_answering: boolean;
   last_seen: Date | null;
   /** Time of the last probe; null: none yet. */
@@ -158,5 +160,10 @@ function rows(db: Db) {
     .select(
       sql<string[]>`array(select l.label from member_cluster_labels l
         where l.provider = c.provider and l.cluster = c.name order by l.label)`.as('labels'),
+    )
+    .select(
+      sql<string>`(select count(distinct x.id) from context_groups g join deployment_contexts x on x.id = g.context
+        where g.provider = c.provider and g.cluster = c.name and x.cloud <> ''
+          and x.state not in ('Terminated', 'TerminateFailed'))`.as('deployments'),
     );
 }

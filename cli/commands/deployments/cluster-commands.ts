@@ -31,6 +31,7 @@ const view: View<ClusterView> = {
     { title: 'VERSION', value: (cluster) => cell(cluster.version) },
     { title: 'LAST SEEN', value: (cluster) => cell(cluster.last_seen) },
     { title: 'CREDENTIAL ENDS', value: (cluster) => cell(cluster.credential_ends) },
+    { title: 'DEPLOYMENTS', value: (cluster) => cell(cluster.deployments), wide: true },
     { title: 'LABELS', value: (cluster) => cell(cluster.labels.join(',')) },
     { title: 'REASON', value: (cluster) => cell(cluster.reason) },
     { title: 'MESSAGE', value: (cluster) => cell(cluster.message), wide: true },
