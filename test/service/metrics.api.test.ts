@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openDatabase } from '../../store/connection/database.ts';
 import { admit } from '../../store/sessions/admission.ts';
 import { writeEnd } from '../../store/sessions/write-end.ts';
+import { makeDeployment } from '../deployments/placement-fixtures.ts';
 import { freePort } from '../support/free-port.ts';
 import { createTestApi, type TestApi } from '../support/stack/test-api.ts';
 
@@ -135,4 +136,17 @@ test('the fleet is counted by status, rollouts by state, and what failed by itse
   expect(grown('muster_components{status="unconfigured",enabled="false"}')).toBe(1);
   expect(grown('muster_rollouts{state="stopped"}')).toBe(1);
   expect(after).toMatchObject({ muster_schedules_failed: 0, muster_batcher_keys_held: 0 });
+});
+
+test('deployments are counted by state, and clusters by whether they answer, without their names', async () => {
+  const before = await scrape(api);
+  const { group } = await makeDeployment(api.call, 'metered');
+  await api.call('POST', `${group}/approve`);
+  await api.call('POST', `${group}/instantiate`);
+  const after = await scrape(api);
+  const grown = (name: string) => (after[name] ?? 0) - (before[name] ?? 0);
+  expect(grown('muster_contexts{state="Instantiating"}')).toBe(1);
+  expect(grown('muster_clusters{connectivity="Unreachable"}')).toBe(1);
+  expect(after['muster_contexts{state="TerminateFailed"}']).toBe(0);
+  expect(JSON.stringify(after)).not.toContain('lab-metered');
 });

@@ -14,13 +14,15 @@ import {
   histogramOf,
 } from '../../../domain/service/tallies.ts';
 import type { Tally } from '../../../store/connection/tallies.ts';
+import type { DeploymentGauges } from '../../../store/deployments/gauges.ts';
 import type { Gauges as FleetGauges } from '../../../store/fleet/gauges.ts';
 import type { OperatorCounts } from '../../../store/operator/reads.ts';
 
-/** What gauges show: of the fleet, the number of plans by state, and the work of operators. */
+/** What gauges show: of the fleet, the number of plans by state, the work of operators, and deployments. */
 interface Gauges extends FleetGauges {
   plans: Record<PlanState, number>;
   operator: OperatorCounts;
+  deployments: DeploymentGauges;
 }
 
 type Value = number | null | Record<string, number>;
@@ -64,6 +66,8 @@ const GAUGES: readonly [name: string, help: string, value: (gauges: Gauges) => V
   ['operator_due', 'Custom resources that are due and wait', (now) => now.operator.due],
   ['operator_reconciles_open', 'Reconciles that are open', (now) => now.operator.open],
   ['operators_live', 'Operators with a process that gives signs', (now) => now.operator.live],
+  ['contexts', 'AppContexts of deployments', (now) => now.deployments.contexts, 'state'],
+  ['clusters', 'Member clusters by whether they answer', (now) => now.deployments.clusters, 'connectivity'],
   ['schedules_failed', 'Schedules whose last run failed', (now) => now.failedSchedules],
   ['schedules', 'Schedules', (now) => ({ active: 0, paused: 0, ...now.schedules }), 'state'],
   [

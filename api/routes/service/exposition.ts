@@ -3,13 +3,17 @@ import { Gauge, Registry } from 'prom-client';
 import { countOperatorWork } from '../../../control/operator/read-operators.ts';
 import { isConnectionError } from '../../../store/connection/database.ts';
 import { readTallies } from '../../../store/connection/tallies.ts';
+import { countDeployments } from '../../../store/deployments/gauges.ts';
 import { readGauges } from '../../../store/fleet/gauges.ts';
 import { countPlans } from '../../../store/propagation/plan-notices.ts';
 import { databaseMetrics, durationsText } from './database-metrics.ts';
 import type { ServiceApi } from './dependencies.ts';
 import { type CountRequest, processMetrics } from './process-metrics.ts';
 
-type ExpositionParts = Pick<ServiceApi, 'db' | 'clock' | 'engineHealth' | 'readWorkers' | 'dataDir'>;
+type ExpositionParts = Pick<
+  ServiceApi,
+  'db' | 'clock' | 'deployments' | 'engineHealth' | 'readWorkers' | 'dataDir'
+>;
 
 export interface Exposition {
   countRequest: CountRequest;
@@ -75,12 +79,13 @@ function setOrRemove(gauge: Gauge, value: number | undefined): void {
 }
 
 /** What the database says, or null when it is away. */
-async function readStored({ db, clock }: Pick<ExpositionParts, 'db' | 'clock'>) {
+async function readStored({ db, clock, deployments }: Pick<ExpositionParts, 'db' | 'clock' | 'deployments'>) {
   try {
     const gauges = {
       ...(await readGauges(db, clock())),
       plans: await countPlans(db),
       operator: await countOperatorWork({ db, clock }),
+      deployments: await countDeployments(db, clock(), deployments.staleAfterMs),
     };
     return { gauges, tallies: await readTallies(db) };
   } catch (error) {
