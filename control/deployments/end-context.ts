@@ -16,6 +16,7 @@ import {
   holdContext,
   writeContext,
 } from '../../store/deployments/contexts.ts';
+import { tellEnd } from './tell-others.ts';
 
 /**
  * Has an AppContext deleted. While it is still being applied, the calls in flight end first. An AppContext of which nothing can be in a cluster is
@@ -37,6 +38,7 @@ export async function terminateContext(trx: Db, id: string, now: Date): Promise<
   }
   const ended = changeContext(state, stateAfter('delete', true));
   await writeContext(trx, id, { state: ended, wanted: null, isStopped: false }, now);
+  await tellEnd(trx, context, ended);
   return ended;
 }
 

@@ -8,6 +8,7 @@ import type { Db } from '../../store/connection/database.ts';
 import { type DueCluster, noteProbe, type ProbeNote, takeDueClusters } from '../../store/deployments/cluster-probes.ts';
 import { listWaitsFor } from '../../store/deployments/context-waits.ts';
 import { isClusterInUse } from '../../store/deployments/contexts.ts';
+import { noticeReach } from '../../store/deployments/notices.ts';
 import type { Seal } from '../sealing/seal.ts';
 import { placeOf } from './cluster-seal.ts';
 import type { Waiting } from './wake-waiting.ts';
@@ -23,6 +24,8 @@ export interface ProbeDependencies {
   readKubeconfig: ReadKubeconfig;
   memberClusters: MemberClusters;
   log: { warn(fields: object, message: string): void };
+  /** A cluster that has not answered for so long is unreachable, ms. */
+  staleAfterMs: number;
   /** Tells work that waits for a cluster that it is back. */
   wake(waiting: readonly Waiting[]): Promise<void>;
   clock(): Date;
@@ -72,6 +75,7 @@ export async function probe(deps: ProbeDependencies, { kubeconfig, ...cluster }:
     waits.map(({ retryMs }) => retryMs),
   );
   await noteProbe(deps.db, cluster, note, { now, next: new Date(now.getTime() + pause) });
+  await noticeReach(deps.db, cluster, 'seen' in note, new Date(now.getTime() - deps.staleAfterMs));
   if (!('seen' in note)) return;
   const name = clusterName(cluster);
   await deps.wake(waits.map(({ context, phase }) => ({ context, phase, cluster: name })));

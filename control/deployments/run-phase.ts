@@ -13,6 +13,7 @@ import {
   writeContext,
 } from '../../store/deployments/contexts.ts';
 import { isPaused } from '../../store/deployments/wanted-contexts.ts';
+import { tellEnd } from './tell-others.ts';
 
 export interface PhaseDependencies {
   db: Db;
@@ -71,5 +72,6 @@ export async function finishPhase({ db, clock }: PhaseDependencies, id: string, 
     const state = changeContext(context.state, stateAfter(phase, wentWell));
     await deleteWaits(trx, id);
     await writeContext(trx, id, { state, wanted: null, isStopped: false }, now);
+    await tellEnd(trx, context, state);
   });
 }

@@ -11,6 +11,10 @@ export const WEBHOOK_EVENTS = [
   'plan.ended',
   'plan.waiting',
   'operator.failed',
+  'deployment.ended',
+  'cluster.unreachable',
+  'cluster.back',
+  'cluster.credential_ends',
 ] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 /** What a webhook gets that is tested. */

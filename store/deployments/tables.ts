@@ -57,6 +57,10 @@ export interface MemberClusterProbesTable {
   message: string | null;
   /** Time of the last probe; null: none yet. */
   probed_at: OptionalTime;
+  /** Webhooks were told that it is away. */
+  away_told: Generated<boolean>;
+  /** Revision of the credential of whose end webhooks were told. */
+  end_told: number | null;
 }
 
 /** Projects and everything below them, and controllers. */

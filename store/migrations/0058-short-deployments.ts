@@ -12,7 +12,7 @@ export const AUDITED_REMOVALS: AuditedTable = {
 
 /**
  * Deployments that were made of one document, with what it said; deployments that are to be removed; and the events of AppContexts, which go with
- * them. AppContexts of a release before have none.
+ * them: AppContexts of a release before have none. Whether webhooks were told that a cluster is away, and of which credential's end.
  */
 export async function up(db: Kysely<never>): Promise<void> {
   const statements = [
@@ -37,6 +37,7 @@ export async function up(db: Kysely<never>): Promise<void> {
       data jsonb not null,
       primary key (context, number)
     )`,
+    'alter table member_cluster_probes add column away_told boolean not null default false, add column end_told integer',
     'insert into context_streams (context) select id from deployment_contexts',
     ...auditTriggers(AUDITED_REMOVALS),
     ...reasonedAuditFunctions(AUDITED_REMOVALS),

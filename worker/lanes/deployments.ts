@@ -5,6 +5,7 @@ import { createClusterTurns } from '../../control/deployments/cluster-turns.ts';
 import { keepProbing } from '../../control/deployments/probe-clusters.ts';
 import { createRemovalSweep } from '../../control/deployments/remove-deployment.ts';
 import { createContextSweep } from '../../control/deployments/tell-context.ts';
+import { createCredentialSweep } from '../../control/deployments/tell-others.ts';
 import { wakeWaiting } from '../../control/deployments/wake-waiting.ts';
 import { keepWatching } from '../../control/deployments/watch-clusters.ts';
 import { readMaxRetries } from '../../domain/deployments/retry.ts';
@@ -18,13 +19,14 @@ export const deployments: WorkerLane = ({ env, db, site, log, clock, client, tel
   const addresses = openAddresses(clusterAddressRules(env));
   const callMs = env.MUSTER_DEPLOY_CALL_TIMEOUT_SECONDS * 1000;
   const deps = {
-    ...{ db, log, clock },
+    ...{ db, log, clock, staleAfterMs: env.MUSTER_DEPLOY_STALE_AFTER_SECONDS * 1000 },
     clusterSeal: openClusterSeal(db, site.secrets),
     readKubeconfig: openKubeconfigs(addresses),
     memberClusters: openMemberClusters({ addresses, callMs }),
   };
   const sweepContexts = createContextSweep({ db, tell, clock });
   const sweepRemovals = createRemovalSweep({ db });
+  const sweepCredentials = createCredentialSweep({ db, clock });
   return {
     main: createContextActivities({
       ...deps,
@@ -43,6 +45,7 @@ export const deployments: WorkerLane = ({ env, db, site, log, clock, client, tel
     sweep: async (signal) => {
       await sweepContexts(signal);
       await sweepRemovals(signal);
+      await sweepCredentials();
     },
     background: [
       () => keepProbing({ ...deps, wake: (waiting) => wakeWaiting({ client, log }, waiting) }),
