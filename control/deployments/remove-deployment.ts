@@ -53,9 +53,7 @@ export async function endRemovalOf({ db }: Pick<LifecycleDependencies, 'db'>, co
 }
 
 /** Makes the sweep, which ends removals whose end was missed. */
-export function createRemovalSweep({
-  db,
-}: Pick<LifecycleDependencies, 'db'>): (signal: AbortSignal) => Promise<void> {
+export function createRemovalSweep({ db }: Pick<LifecycleDependencies, 'db'>): (signal: AbortSignal) => Promise<void> {
   return async (signal) => {
     for (const path of await listDueRemovals(db, PORTION)) {
       signal.throwIfAborted();

@@ -18,11 +18,7 @@ import { standingOf } from './situation.ts';
  * Makes the cloud of a group anew, of the clusters that its intents can choose now; a group that was made otherwise has a cloud of its user's. Throws
  * `no_clusters`, `no_such_cluster`.
  */
-export async function renewCloud(
-  trx: Db,
-  group: string,
-  written: { actor: string | null; now: Date },
-): Promise<void> {
+export async function renewCloud(trx: Db, group: string, written: { actor: string | null; now: Date }): Promise<void> {
   if ((await findShort(trx, group)) === null) return;
   const name = nameInPath(group);
   const path = shortPlace(name).cloud;

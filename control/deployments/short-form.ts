@@ -1,10 +1,16 @@
 /** The short form: one document makes all records of a deployment, in one transaction, and starts it. */
 import { createHash } from 'node:crypto';
 import type { Acting } from '../../domain/access/acting.ts';
-import { cloudOf, SHORT_PROFILE, SHORT_PROJECT, SHORT_VERSION, shortPlace } from '../../domain/deployments/deployment-name.ts';
+import {
+  cloudOf,
+  SHORT_PROFILE,
+  SHORT_PROJECT,
+  SHORT_VERSION,
+  shortPlace,
+} from '../../domain/deployments/deployment-name.ts';
 import { notSupported } from '../../domain/deployments/not-supported.ts';
 import type { PackManifests } from '../../domain/deployments/ports.ts';
-import { recordPath } from '../../domain/deployments/record-path.ts';
+import type { recordPath } from '../../domain/deployments/record-path.ts';
 import type { GroupRecord } from '../../domain/deployments/record-schema.ts';
 import type { Metadata } from '../../domain/deployments/schema.ts';
 import {
@@ -59,11 +65,14 @@ export async function applyDeployment(
     if (content !== null && (await makeRecords(trx, given, { prepared, settings, written }))) {
       await insertShort(trx, place.path, content);
     } else if (!(await isSame({ ...deps, db: trx }, place.path, digest))) throw taken(given.name);
-    if (await isRemoved(trx, place.path)) throw musterError('invalid_state', `Deployment '${given.name}' is being removed`);
+    if (await isRemoved(trx, place.path))
+      throw musterError('invalid_state', `Deployment '${given.name}' is being removed`);
     return await proceed(trx, given, written);
   });
   if (told !== '') await deps.tell([wantedContext(told)]);
-  return { warnings: [...prepared].flatMap(([app, { warnings }]) => warnings.map((warning) => `app ${app}: ${warning}`)) };
+  return {
+    warnings: [...prepared].flatMap(([app, { warnings }]) => warnings.map((warning) => `app ${app}: ${warning}`)),
+  };
 }
 
 function placeOfContent(path: string): string {

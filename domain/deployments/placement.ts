@@ -50,7 +50,11 @@ export function candidatesFor(
   const byItsName = new Map(known.map((cluster) => [clusterName(cluster), cluster]));
   const elements = [...allOf, ...allOf.flatMap((element) => element.anyOf ?? []), ...anyOf];
   const found = elements.flatMap((element) => candidatesOf(app, element, known, byItsName));
-  return [...new Map(found.map(({ provider, cluster }) => [clusterName({ provider, cluster }), { provider, cluster }])).values()];
+  return [
+    ...new Map(
+      found.map(({ provider, cluster }) => [clusterName({ provider, cluster }), { provider, cluster }]),
+    ).values(),
+  ];
 }
 
 /** Returns the refusal of an app that no intent places or whose intent finds nothing. */

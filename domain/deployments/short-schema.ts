@@ -25,10 +25,7 @@ const HOW = 'must have a provider, and either a cluster or a label';
 const choosesOneWay = ({ provider, cluster, label }: Element) =>
   provider !== undefined && (cluster === undefined) !== (label === undefined);
 
-const ElementsSchema = z
-  .array(z.strictObject(element).refine(choosesOneWay, HOW))
-  .min(1)
-  .max(ELEMENTS_MAX);
+const ElementsSchema = z.array(z.strictObject(element).refine(choosesOneWay, HOW)).min(1).max(ELEMENTS_MAX);
 
 export const ShortPlacementSchema = z
   .strictObject({

@@ -1,7 +1,7 @@
 /** What happens in an AppContext, numbered: each change of a status, of a state and of the connectivity of its clusters. */
 import { sql, type UpdateQueryBuilder } from 'kysely';
-import type { ContextEvent } from '../../domain/deployments/event-schema.ts';
 import type { ContextState } from '../../domain/deployments/context-state.ts';
+import type { ContextEvent } from '../../domain/deployments/event-schema.ts';
 import type { ClusterRef } from '../../domain/deployments/naming.ts';
 import type { Db } from '../connection/database.ts';
 import type { Database } from '../tables.ts';
@@ -59,8 +59,14 @@ export async function updateNoting(
 
 /** Notes that an AppContext that is held gets another state, before it is written. */
 export async function noteState(trx: Db, context: string, state: ContextState, now: Date): Promise<void> {
-  await append(trx, context, now, 'status', sql`select jsonb_build_object('from', c.state, 'status', ${state}::text)
-    from deployment_contexts c where c.id = ${context} and c.state <> ${state}`);
+  await append(
+    trx,
+    context,
+    now,
+    'status',
+    sql`select jsonb_build_object('from', c.state, 'status', ${state}::text)
+    from deployment_contexts c where c.id = ${context} and c.state <> ${state}`,
+  );
 }
 
 /** Notes the state of a deployment, of the AppContext that its history names. */
@@ -83,7 +89,12 @@ async function append(trx: Db, context: string, now: Date, type: string, found: 
 }
 
 /** Notes in each AppContext that has not ended and goes to a cluster whether the cluster answers. */
-export async function noteConnectivity(db: Db, { provider, cluster }: ClusterRef, isAnswering: boolean, now: Date): Promise<void> {
+export async function noteConnectivity(
+  db: Db,
+  { provider, cluster }: ClusterRef,
+  isAnswering: boolean,
+  now: Date,
+): Promise<void> {
   const connectivity = isAnswering ? 'Reachable' : 'Retrying';
   await sql`with known as materialized (
       select s.context from context_streams s join deployment_contexts c on c.id = s.context

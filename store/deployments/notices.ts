@@ -21,7 +21,12 @@ export async function noticeEnd(trx: Db, name: string, instance: string, state: 
 }
 
 /** Tells once that a cluster that was there has not answered since a time, and once that it is back. */
-export async function noticeReach(db: Db, { provider, cluster }: ClusterRef, isAnswering: boolean, since: Date): Promise<void> {
+export async function noticeReach(
+  db: Db,
+  { provider, cluster }: ClusterRef,
+  isAnswering: boolean,
+  since: Date,
+): Promise<void> {
   const changed = isAnswering
     ? sql`away_told and is_answering`
     : sql`not away_told and not is_answering and last_seen <= ${since}`;

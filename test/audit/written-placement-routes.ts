@@ -94,10 +94,7 @@ const DEPLOYMENT_CALLS: Record<string, WrittenRoute> = {
   [`DELETE ${DEPLOYMENTS}/:id`]: {
     path: deployment('au-ne'),
     prepare: running('au-ne'),
-    records: [
-      ['remove', 'deployment', auditName(group('au-ne')), null, {}],
-      state(group('au-ne'), 'Terminated'),
-    ],
+    records: [['remove', 'deployment', auditName(group('au-ne')), null, {}], state(group('au-ne'), 'Terminated')],
   },
 };
 

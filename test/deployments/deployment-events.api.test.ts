@@ -15,7 +15,10 @@ const now = new Date('2026-11-21T10:00:00Z');
 
 beforeAll(async () => {
   api = await createTokenApi();
-  await makeClusters((...request) => api.as(api.tokens.admin, ...request), 'told', { north: ['edge'], south: ['edge'] });
+  await makeClusters((...request) => api.as(api.tokens.admin, ...request), 'told', {
+    north: ['edge'],
+    south: ['edge'],
+  });
   await api.app.listen({ host: '127.0.0.1', port: 0 });
   url = `http://127.0.0.1:${(api.app.server.address() as AddressInfo).port}`;
 });
@@ -31,7 +34,8 @@ const applied = { status: 'Applied', reason: null, message: null } as const;
 
 function wordsOf(event: ContextEvent): string {
   const words: (string | null)[] = [event.type];
-  if (event.type === 'resource') words.push(event.app, event.cluster, event.resource, event.from, event.status, event.reason, event.message);
+  if (event.type === 'resource')
+    words.push(event.app, event.cluster, event.resource, event.from, event.status, event.reason, event.message);
   if (event.type === 'status') words.push(event.from, event.status);
   if (event.type === 'state') words.push(event.state);
   if (event.type === 'connectivity') words.push(event.cluster, event.connectivity);

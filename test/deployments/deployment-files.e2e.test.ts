@@ -25,7 +25,10 @@ beforeAll(async () => {
   api = await createTokenApi();
   await api.app.listen({ host: '127.0.0.1', port: 0 });
   url = `http://127.0.0.1:${(api.app.server.address() as AddressInfo).port}`;
-  await makeClusters((...request) => api.as(api.tokens.admin, ...request), 'files', { north: ['edge'], south: ['edge'] });
+  await makeClusters((...request) => api.as(api.tokens.admin, ...request), 'files', {
+    north: ['edge'],
+    south: ['edge'],
+  });
 });
 afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
@@ -123,7 +126,10 @@ describe('deployment', () => {
     expect([slow.exit, slow.err]).toEqual([6, expect.stringContaining('timed_out')]);
     const deleting = run(['delete', 'four', '--wait']);
     await finish('delete', 'Failed');
-    expect(await deleting).toMatchObject({ exit: 1, err: expect.stringContaining('not removed: TerminateFailed, 4 Failed') });
+    expect(await deleting).toMatchObject({
+      exit: 1,
+      err: expect.stringContaining('not removed: TerminateFailed, 4 Failed'),
+    });
     expect(await run(['delete', 'four', '--wait'])).toMatchObject({ exit: 0, err: 'deployment four removed\n' });
   });
 

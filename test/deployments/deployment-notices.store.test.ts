@@ -10,7 +10,7 @@ import { documentOf, makeClusters } from './short-fixtures.ts';
 let api: TokenApi;
 const now = new Date('2026-11-21T10:00:00Z');
 const later = (seconds: number) => new Date(now.getTime() + seconds * 1_000);
-const EVENTS = ['deployment.ended', 'cluster.unreachable', 'cluster.back', 'cluster.credential_ends'];
+const EVENTS = ['deployment.ended', 'cluster.unreachable', 'cluster.back', 'cluster.credential_ends'] as const;
 
 beforeAll(async () => {
   api = await createTokenApi();
@@ -18,7 +18,7 @@ beforeAll(async () => {
   const hook = { url: 'https://hooks.test/***', enabled: true, allow_private_redirects: false };
   await api.database.db
     .insertInto('webhooks')
-    .values({ name: 'all', ...hook, ...times, events: EVENTS })
+    .values({ name: 'all', ...hook, ...times, events: [...EVENTS] })
     .execute();
   await makeClusters((...request) => api.as(api.tokens.admin, ...request), 'heard', { north: ['edge'] });
 });
@@ -35,7 +35,11 @@ test('the end of each phase of a deployment is told with its counts and what has
   const { instance } = (await operator('POST', '/api/v1/deployments', documentOf('heard', 'heard'))).body;
   expect(await told()).toEqual([]);
   await beginPhase(engine, instance);
-  await db.updateTable('context_resources').set({ status: 'Applied', attempted: true }).where('context', '=', instance).execute();
+  await db
+    .updateTable('context_resources')
+    .set({ status: 'Applied', attempted: true })
+    .where('context', '=', instance)
+    .execute();
   await db
     .updateTable('context_resources')
     .set({ status: 'Failed', reason: 'Forbidden', message: 'no' })
@@ -44,7 +48,9 @@ test('the end of each phase of a deployment is told with its counts and what has
     .execute();
   await finishPhase(engine, instance, 'apply');
   await finishPhase(engine, instance, 'apply');
-  const failed = [{ app: 'agent', cluster: 'heard+north', resource: 'cfg+ConfigMap', reason: 'Forbidden', message: 'no' }];
+  const failed = [
+    { app: 'agent', cluster: 'heard+north', resource: 'cfg+ConfigMap', reason: 'Forbidden', message: 'no' },
+  ];
   const data = { name: 'heard', instance, state: 'InstantiateFailed', counts: { Applied: 1, Failed: 1 }, failed };
   expect(await told()).toEqual([{ event: 'deployment.ended', data }]);
 });

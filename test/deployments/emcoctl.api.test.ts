@@ -135,11 +135,7 @@ test('a file is applied, read and deleted as emcoctl does it', async () => {
   expect(first.slice(2).every((code) => code === 409 || code === 204)).toBe(true);
   expect(await status()).toMatchObject({ status: 'Terminating' });
   await beginPhase(engine, instance);
-  await engine.db
-    .updateTable('context_resources')
-    .set({ status: 'Deleted' })
-    .where('context', '=', instance)
-    .execute();
+  await engine.db.updateTable('context_resources').set({ status: 'Deleted' }).where('context', '=', instance).execute();
   await finishPhase(engine, instance, 'delete');
 
   // Sent again: what is gone already is 404, and the terminate is refused.

@@ -28,7 +28,12 @@ beforeAll(async () => {
     said += chunk.toString();
   });
   stack = await startMusterStack({ MUSTER_DEPLOY_ALLOW_LOOPBACK: '1' });
-  await eventually('the members run', () => said.includes('until Ctrl-C.'), 180_000, () => said);
+  await eventually(
+    'the members run',
+    () => said.includes('until Ctrl-C.'),
+    180_000,
+    () => said,
+  );
 }, 300_000);
 
 afterAll(async () => {
@@ -52,7 +57,12 @@ test('two apps go to three clusters, one of them tells why it is not ready, and 
   expect((await type(add)).err).toContain('cluster lab+member-3 registered');
   expect((await type(apply)).err).toContain('deployment telemetry: Instantiated, 12 Applied');
   const why = async () => (await type(explain)).out;
-  await eventually('the pods are explained', async () => (await why()).match(/Unschedulable/g)?.length === 6, 60_000, why);
+  await eventually(
+    'the pods are explained',
+    async () => (await why()).match(/Unschedulable/g)?.length === 6,
+    60_000,
+    why,
+  );
   const tree = (await type(status)).out;
   for (const app of ['agent', 'store']) expect(tree).toContain(`\n${app}  `);
   for (const number of [1, 2, 3]) expect(tree).toContain(`\n  lab+member-${number}  `);

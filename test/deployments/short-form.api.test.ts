@@ -5,7 +5,7 @@ import { beginPhase, finishPhase } from '../../control/deployments/run-phase.ts'
 import { contextWorkflowId } from '../../domain/deployments/workflow-id.ts';
 import { createTokenApi, type TokenApi } from '../support/stack/token-api.ts';
 import { archiveOf } from './archive-fixture.ts';
-import { makeDeployment, MANIFESTS, SECRET_MANIFEST } from './placement-fixtures.ts';
+import { MANIFESTS, makeDeployment, SECRET_MANIFEST } from './placement-fixtures.ts';
 import { documentOf, makeClusters } from './short-fixtures.ts';
 
 let api: TokenApi;
@@ -42,7 +42,9 @@ const ended = async (instance: string, status: 'Applied' | 'Deleted' | 'Failed')
 };
 const recordsOf = async (name: string) => {
   const rows = await api.database.db.selectFrom('placement_records').select('path').execute();
-  return rows.map(({ path }) => path).filter((path) => path.split('/').some((part) => part === name || part === `d-${name}`));
+  return rows
+    .map(({ path }) => path)
+    .filter((path) => path.split('/').some((part) => part === name || part === `d-${name}`));
 };
 
 describe('a document', () => {
@@ -52,7 +54,14 @@ describe('a document', () => {
     const made = await operator('POST', URL, body);
     expect([made.status, made.body]).toMatchObject([
       202,
-      { name, description: 'two clusters', state: 'Instantiated', status: 'Instantiating', revision: 1, apps: ['agent'] },
+      {
+        name,
+        description: 'two clusters',
+        state: 'Instantiated',
+        status: 'Instantiating',
+        revision: 1,
+        apps: ['agent'],
+      },
     ]);
     expect(made.body).toMatchObject({ counts: { Pending: 4 }, ready: false, is_removed: false, changed_by: 'ops' });
     expect(told).toContain(contextWorkflowId(made.body.instance));
@@ -93,7 +102,11 @@ describe('a document', () => {
   test('is approved and instantiated later, by another document or by calls', async () => {
     const name = newName();
     const waiting = documentOf(name, 'lab', { approve: false, instantiate: false });
-    expect((await operator('POST', URL, waiting)).body).toMatchObject({ state: 'Created', status: null, instance: null });
+    expect((await operator('POST', URL, waiting)).body).toMatchObject({
+      state: 'Created',
+      status: null,
+      instance: null,
+    });
     const approved = await operator('POST', URL, { ...waiting, approve: true });
     expect(approved.body).toMatchObject({ state: 'Approved', instance: null });
     expect((await operator('POST', `${URL}/${name}/instantiate`)).body).toMatchObject({ state: 'Instantiated' });
@@ -103,7 +116,12 @@ describe('a document', () => {
   test('takes archives, names what it left out, and keeps values of Secrets sealed', async () => {
     const name = newName();
     const archive = await archiveOf([['a/b.yaml', `${SECRET_MANIFEST}---\njust: text\n`]]);
-    const placement = { any_of: [{ provider: 'lab', label: 'edge' }, { provider: 'lab', cluster: 'east' }] };
+    const placement = {
+      any_of: [
+        { provider: 'lab', label: 'edge' },
+        { provider: 'lab', cluster: 'east' },
+      ],
+    };
     const apps = [{ name: 'keys', bundle: archive.toString('base64'), placement }];
     const made = await operator('POST', URL, { name, apps });
     expect(made.status).toBe(202);
@@ -121,7 +139,10 @@ describe('a document', () => {
   });
 
   const placement = { all_of: [{ provider: 'lab', cluster: 'north' }] };
-  const appOf = (more: object) => ({ name: 'bad', apps: [{ name: 'agent', manifests: MANIFESTS, placement, ...more }] });
+  const appOf = (more: object) => ({
+    name: 'bad',
+    apps: [{ name: 'agent', manifests: MANIFESTS, placement, ...more }],
+  });
   test.each<[string, object, number, string]>([
     ['without apps', { name: 'bad', apps: [] }, 400, 'bad_request'],
     ['without a name', { ...appOf({}), name: '' }, 400, 'bad_request'],
@@ -135,9 +156,24 @@ describe('a document', () => {
     ['with a bundle that is no archive', appOf({ manifests: undefined, bundle: 'AAAA' }), 422, 'render_failed'],
     ['with manifests that are no YAML', appOf({ manifests: 'a: [' }), 422, 'render_failed'],
     ['with an empty placement', appOf({ placement: {} }), 400, 'bad_request'],
-    ['with cluster and label', appOf({ placement: { any_of: [{ provider: 'lab', cluster: 'a', label: 'b' }] } }), 400, 'bad_request'],
-    ['for a cluster that is not there', appOf({ placement: { all_of: [{ provider: 'lab', cluster: 'west' }] } }), 400, 'no_such_cluster'],
-    ['for a label of no cluster', appOf({ placement: { all_of: [{ provider: 'lab', label: 'west' }] } }), 400, 'no_clusters'],
+    [
+      'with cluster and label',
+      appOf({ placement: { any_of: [{ provider: 'lab', cluster: 'a', label: 'b' }] } }),
+      400,
+      'bad_request',
+    ],
+    [
+      'for a cluster that is not there',
+      appOf({ placement: { all_of: [{ provider: 'lab', cluster: 'west' }] } }),
+      400,
+      'no_such_cluster',
+    ],
+    [
+      'for a label of no cluster',
+      appOf({ placement: { all_of: [{ provider: 'lab', label: 'west' }] } }),
+      400,
+      'no_clusters',
+    ],
     ['with an app whose label is too long', { ...appOf({ name: 'a'.repeat(44) }) }, 400, 'label_too_long'],
     ['that is instantiated and not approved', { ...appOf({}), approve: false }, 400, 'bad_request'],
     ['with dependencies', appOf({ depends_on: ['other'] }), 501, 'not_supported'],
@@ -153,7 +189,8 @@ describe('a document', () => {
     await operator('POST', URL, documentOf(name, 'lab'));
     expect((await asReader('POST', URL, documentOf('bad', 'lab'))).status).toBe(403);
     expect((await asReader('DELETE', `${URL}/${name}`)).status).toBe(403);
-    for (const path of [URL, `${URL}/${name}`, `${URL}/${name}/status`]) expect((await asReader('GET', path)).status).toBe(200);
+    for (const path of [URL, `${URL}/${name}`, `${URL}/${name}/status`])
+      expect((await asReader('GET', path)).status).toBe(200);
   });
 });
 

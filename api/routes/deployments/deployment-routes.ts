@@ -56,7 +56,13 @@ export async function deploymentRoutes(app: ApiServer, deps: DeploymentApi): Pro
         access: 'operator',
         class: 'bulk',
         refuses: [
-          ...(['already_exists', 'render_failed', 'not_found', 'secret_store_unavailable', 'secret_unreadable'] as const),
+          ...([
+            'already_exists',
+            'render_failed',
+            'not_found',
+            'secret_store_unavailable',
+            'secret_unreadable',
+          ] as const),
           ...BUSY,
           ...INSTANTIATE,
           NOT_BUILT,

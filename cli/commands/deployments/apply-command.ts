@@ -34,7 +34,8 @@ async function applyDeployments(context: CliContext, options: ApplyOptions): Pro
   const names = documents.map((document, index) => requiredText(document, 'name', `${options.file}: entry ${index}`));
   for (const given of options.manifests ?? []) await fillManifests(documents, given);
   const requests = documents.map((body): ApiRequest => ({ method: 'POST', path: DEPLOYMENTS, body }));
-  if (options.dryRun) return previewRequests(context, api, options.dryRunRequest ? requests.map(withoutContent) : requests, options);
+  if (options.dryRun)
+    return previewRequests(context, api, options.dryRunRequest ? requests.map(withoutContent) : requests, options);
   for (const request of requests) {
     const { name, state, status, warnings = [] } = await api.json<DeploymentView & { warnings?: string[] }>(request);
     for (const warning of warnings) say(context, `warning: ${warning}`);

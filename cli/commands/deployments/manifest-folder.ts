@@ -21,7 +21,8 @@ export async function readManifestFolder(given: string): Promise<{ app: string; 
   const texts: string[] = [];
   for (const file of files) texts.push(`# ${relative(folder, file)}\n${await reading(given, readFile(file, 'utf8'))}`);
   const manifests = texts.map((text) => text.trimEnd()).join('\n---\n');
-  if (Buffer.byteLength(manifests) > LARGEST) throw usage(`--manifests ${given}: the files have more than ${LARGEST} bytes`);
+  if (Buffer.byteLength(manifests) > LARGEST)
+    throw usage(`--manifests ${given}: the files have more than ${LARGEST} bytes`);
   return { app, manifests: `${manifests}\n` };
 }
 
