@@ -251,7 +251,9 @@ describe('a credential that is revoked in the middle', () => {
     const woken: Waiting[] = [];
     const wake = async (waiting: readonly Waiting[]) => void woken.push(...waiting);
     later(1);
-    for (const each of own) await probe({ ...bench.deps, wake, log: { warn: () => undefined } }, each);
+    for (const each of own) {
+      await probe({ ...bench.deps, wake, log: { warn: () => undefined }, staleAfterMs: 60_000 }, each);
+    }
     expect(woken).toEqual([{ context: run.id, phase: 'apply', cluster: `${run.provider}+north` }]);
     await round(run);
     expect(await status(run)).toEqual({ status: 'Instantiated', Applied: 2 });
