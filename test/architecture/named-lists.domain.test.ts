@@ -30,6 +30,8 @@ const SHORT: Record<string, string> = {
   'cli/commands/configurations/configuration-view.ts': 'layers, as data',
   'cli/commands/secrets/secret-commands.ts': 'keys of one secret',
   'cli/commands/configurations/option-commands.ts': 'options',
+  'cli/commands/deployments/delete-command.ts': 'counts by status',
+  'cli/commands/deployments/deployment-view.ts': 'counts by status',
   'cli/commands/deployments/status-tree.ts': 'counts by status',
   'cli/commands/deployments/wait-for-context.ts': 'counts by status',
   'cli/commands/directory/read-directory.ts': 'kinds',

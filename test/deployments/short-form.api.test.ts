@@ -63,7 +63,12 @@ describe('a document', () => {
         apps: ['agent'],
       },
     ]);
-    expect(made.body).toMatchObject({ counts: { Pending: 4 }, ready: false, is_removed: false, changed_by: 'token/ops' });
+    expect(made.body).toMatchObject({
+      counts: { Pending: 4 },
+      ready: false,
+      is_removed: false,
+      changed_by: 'token/ops',
+    });
     expect(told).toContain(contextWorkflowId(made.body.instance));
     const again = await operator('POST', URL, body);
     expect([again.status, again.body]).toEqual([202, made.body]);

@@ -112,10 +112,7 @@ describe('what is not well', () => {
   });
 });
 
-test.each(['', 'edge', 'p+a+v1', 'p+a+v1+', 'p+a+v1+edge+more'])('%p names no deployment', (name) => {
-  expect(() => deploymentPath(name)).toThrow('is no deployment');
-});
-
 test('a name leads to a path, with each part encoded', () => {
-  expect(deploymentPath('p+a+v1+ed/ge')).toBe('/v2/projects/p/composite-apps/a/v1/deployment-intent-groups/ed%2Fge');
+  expect(deploymentPath('p+a+v1+ed/ge')).toBe('/api/v1/deployments/p%2Ba%2Bv1%2Bed%2Fge');
+  expect(() => deploymentPath('')).toThrow('is empty');
 });
