@@ -3,7 +3,8 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { AuditRecord } from '../../domain/audit/schema.ts';
 import { readingRefusal } from '../../web/src/access/may.ts';
-import { auditPath, byRequest, changedMembers, readAuditSearch } from '../../web/src/audit/requests.ts';
+import { AUDIT_FILTERS, byRequest, changedMembers, readAuditSearch } from '../../web/src/audit/requests.ts';
+import { listPath } from '../../web/src/shared/list/filters.ts';
 
 const record = (name: string, request_id: string | null, more: Partial<AuditRecord> = {}): AuditRecord => ({
   ...{
@@ -30,7 +31,7 @@ describe('the URL', () => {
   ])('%j says %j', (given, read) => expect(readAuditSearch(given)).toEqual(read));
 
   test('is what the API is asked for', () => {
-    expect(auditPath({ kind: 'component', after_id: '1-2', dropped: ['since'] })).toBe(
+    expect(listPath('/audit', AUDIT_FILTERS, { kind: 'component', after_id: '1-2' }, { limit: '500' })).toBe(
       '/audit?limit=500&kind=component&after_id=1-2',
     );
   });

@@ -1,5 +1,6 @@
 /** The audit as a page shows it: one row a request, with the records that it changed. */
-import type { AuditListQuery, AuditRecord } from '../../../domain/audit/schema.ts';
+import type { AuditRecord } from '../../../domain/audit/schema.ts';
+import type { ListFilter } from '../shared/list/filters.ts';
 import { type Dropped, keptValues, matchOf, wholeTextOf } from '../shared/search-values.ts';
 
 /** Records of one page. */
@@ -7,6 +8,15 @@ export const PAGE = 500;
 /** Names that a row shows at most; above, it has their count. */
 const NAMED = 20;
 const [SHORT, MOMENT] = [600, /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{5,12}(Z|[+-][0-9]{2}:[0-9]{2})$/];
+
+export const AUDIT_FILTERS: readonly ListFilter[] = [
+  { kind: 'text', name: 'actor', label: 'Who', hint: 'token/ci', flag: '--actor' },
+  { kind: 'text', name: 'kind', label: 'Kind', hint: 'component', flag: '--kind' },
+  { kind: 'text', name: 'name', label: 'Name', hint: 'n1', flag: '--name' },
+  { kind: 'text', name: 'action', label: 'Action', hint: 'update', flag: '--action' },
+  { kind: 'silent', name: 'since', flag: '--since' },
+  { kind: 'silent', name: 'until', flag: '--until' },
+];
 
 export interface AuditSearch extends Dropped {
   actor?: string | undefined;
@@ -29,13 +39,6 @@ export function readAuditSearch(given: Record<string, unknown>): AuditSearch {
     until: given.until === undefined ? undefined : matchOf(MOMENT, given.until),
     after_id: given.after_id === undefined ? undefined : matchOf(/^[0-9]{1,13}-[0-9]{1,18}$/, given.after_id),
   });
-}
-
-/** Returns the path of the page below `/api/v1`. */
-export function auditPath({ dropped: _, ...search }: AuditSearch): string {
-  const asked: Partial<AuditListQuery> = { limit: PAGE };
-  const words = Object.entries({ ...asked, ...search }).filter(([, value]) => value !== undefined);
-  return `/audit?${new URLSearchParams(words.map(([name, value]): [string, string] => [name, String(value)]))}`;
 }
 
 /** What one request changed, as far as the page has it. */
@@ -98,6 +101,3 @@ export function changedMembers({ before, after }: Pick<AuditRecord, 'before' | '
     side === null || !Object.hasOwn(side, name) ? '' : JSON.stringify(side[name]);
   return names.map((member) => ({ member, before: textOf(before, member), after: textOf(after, member) }));
 }
-
-/** Filters in the words of the command line, which has flags of the same names. */
-export const AUDIT_FILTERS = ['actor', 'kind', 'name', 'action', 'since', 'until'] as const;

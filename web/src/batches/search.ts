@@ -1,7 +1,12 @@
 /** What the URL of the page of rollouts says. A value that it does not know is dropped, and named. */
+import type { ListFilter } from '../shared/list/filters.ts';
 import { booleanOf, type Dropped, keptValues, matchOf, wholeTextOf, wordOf } from '../shared/search-values.ts';
 
 export const ROLLOUT_WORDS = ['canary', 'rolling', 'stopped', 'done', 'replaced'] as const;
+export const ROLLOUT_FILTERS: readonly ListFilter[] = [
+  { kind: 'choice', name: 'state', label: 'Status', words: ROLLOUT_WORDS },
+  { kind: 'switch', name: 'all', label: 'Also replaced ones', flag: '--all' },
+];
 
 export interface RolloutSearch extends Dropped {
   state?: (typeof ROLLOUT_WORDS)[number] | undefined;

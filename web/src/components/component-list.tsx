@@ -1,16 +1,11 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { ComponentItem, ComponentItems } from '../../../domain/components/list-schema.ts';
-import { apiBase, callApi } from '../shared/api-call.ts';
-import { curlCommand } from '../shared/commands.ts';
-import { useLive } from '../shared/live/use-live.ts';
-import { CopyCommand } from '../shared/ui/copy-command.tsx';
+import { apiBase } from '../shared/api-call.ts';
+import { ListFrame } from '../shared/list/list-frame.tsx';
 import { DataTable } from '../shared/ui/data-table.tsx';
-import { Failure } from '../shared/ui/failure.tsx';
 import { switchKeys, useKeysAreOn } from '../shared/ui/keys.ts';
 import { Moment } from '../shared/ui/moment.tsx';
-import { DroppedNotice } from '../shared/ui/notice.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
 import { StatusBadge } from '../shared/ui/status-badge.tsx';
 import { listCommand } from './commands.ts';
@@ -24,32 +19,28 @@ import { SelectionBar } from './selection-bar.tsx';
 export function ComponentListPage() {
   const { dropped, ...search } = useSearch({ from: '/components' });
   const filters = JSON.stringify(filtersOf(search));
-  const path = listPath(search);
-  const key = ['components', path];
-  const list = useQuery({
-    queryKey: key,
-    queryFn: ({ signal }) => callApi<ComponentItems>(path, { signal }),
-    placeholderData: (before) => before,
-  });
-  useLive('components', key);
-  const isHostlist = hostlistMistake(list.error) !== null;
   return (
-    <main aria-busy={list.isPending || list.isPlaceholderData || undefined}>
-      <title>Components - Muster</title>
-      <h1>Components</h1>
-      <DroppedNotice names={dropped} />
-      <ComponentFilterBar search={filtersOf(search)} refused={list.error} />
-      {list.isError && !isHostlist && <Failure error={list.error} retry={() => void list.refetch()} />}
-      {list.data && <Found key={filters} answer={list.data} search={search} />}
-      <p className="buttons">
-        <CopyCommand name="Copy as CLI" text={listCommand(filtersOf(search))} />
-        <CopyCommand name="Copy as curl" text={curlCommand('GET', `${apiBase()}${path}`)} />
-        <a href={`${apiBase()}${csvPath(search)}`} download="components.csv">
-          Download as CSV
-        </a>
-        <KeySwitch />
-      </p>
-    </main>
+    <ListFrame<ComponentItems>
+      name="Components"
+      dropped={dropped}
+      path={listPath(search)}
+      queryKey={['components']}
+      topic="components"
+      isPolled={false}
+      bar={(error) => <ComponentFilterBar search={filtersOf(search)} refused={error} />}
+      isShownByBar={(error) => hostlistMistake(error) !== null}
+      command={listCommand(filtersOf(search))}
+      buttons={
+        <>
+          <a href={`${apiBase()}${csvPath(search)}`} download="components.csv">
+            Download as CSV
+          </a>
+          <KeySwitch />
+        </>
+      }
+    >
+      {(answer) => <Found key={filters} answer={answer} search={search} />}
+    </ListFrame>
   );
 }
 

@@ -1,8 +1,12 @@
 /** What the URLs of the pages of configurations say. A value that none of them knows is dropped, and named. */
+import type { ListFilter } from '../shared/list/filters.ts';
 import { booleanOf, type Dropped, keptValues, matchOf, wholeTextOf, wordOf } from '../shared/search-values.ts';
 
 export const CONFIGURATION_TABS = ['layers', 'history', 'usage'] as const;
 export type ConfigurationTab = (typeof CONFIGURATION_TABS)[number];
+export const CONFIGURATION_FILTERS: readonly ListFilter[] = [
+  { kind: 'either', name: 'in_use', label: 'Use', yes: 'in use', no: 'not in use', flag: '--in-use' },
+];
 
 /** Names have at most so many characters. */
 const NAME_MOST = 60;

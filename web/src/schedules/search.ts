@@ -1,8 +1,13 @@
 /** What the URL of the page of drift says. A value that it does not know is dropped, and named. */
+import type { ListFilter } from '../shared/list/filters.ts';
 import { type Dropped, keptValues, wholeTextOf, wordOf } from '../shared/search-values.ts';
 
 /** Worst first. */
 export const DRIFT_WORDS = ['unreachable', 'failed', 'drifted', 'in_sync'] as const;
+export const DRIFT_FILTERS: readonly ListFilter[] = [
+  { kind: 'text', name: 'config_name', label: 'Configuration', flag: '--config' },
+  { kind: 'choice', name: 'status', label: 'Status', words: DRIFT_WORDS, flag: '--status' },
+];
 
 export interface DriftSearch extends Dropped {
   status?: (typeof DRIFT_WORDS)[number] | undefined;

@@ -1,8 +1,12 @@
 /** What the URLs of the pages of sessions say. A value that none of them knows is dropped, and named. */
-
+import type { ListFilter } from '../shared/list/filters.ts';
 import { type Dropped, keptValues, matchOf, numberOf, textOf, wholeTextOf, wordOf } from '../shared/search-values.ts';
 
 export const LIST_STATUSES = ['pending', 'running', 'complete'] as const;
+export const SESSION_FILTERS: readonly ListFilter[] = [
+  { kind: 'text', name: 'name_contains', label: 'Filter', hint: 'part of the name', flag: '--name-contains' },
+  { kind: 'choice', name: 'status', label: 'Status', words: LIST_STATUSES, flag: '--status' },
+];
 export const SESSION_TABS = ['hosts', 'log'] as const;
 
 export interface ListSearch extends Dropped {

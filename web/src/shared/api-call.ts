@@ -4,8 +4,11 @@
 const ROOT_PATH = new URL(import.meta.url).pathname.replace(/\/ui\/assets\/[^/]*$/, '');
 export const UI_PATH = `${ROOT_PATH}/ui`;
 
+/** Routes of Muster itself, of version 3 of CFS, of placement. */
+export type Surface = '/api/v1' | '/v3' | '/v2';
+
 /** Returns the address of the API as this browser reaches it. */
-export const apiBase = (surface: '/api/v1' | '/v3' = '/api/v1'): string => `${location.origin}${ROOT_PATH}${surface}`;
+export const apiBase = (surface: Surface = '/api/v1'): string => `${location.origin}${ROOT_PATH}${surface}`;
 
 /** An answer that is none of 2xx. */
 export class Refusal extends Error {
@@ -49,7 +52,7 @@ interface Call {
   headers?: Record<string, string>;
   signal?: AbortSignal;
   /** Path of the routes below which `path` is; default: those of Muster itself. */
-  surface?: '/api/v1' | '/v3';
+  surface?: Surface;
   /** Is told the tag of the record that is answered; null: it has none. */
   onTag?(tag: string | null): void;
 }

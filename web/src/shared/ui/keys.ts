@@ -58,3 +58,21 @@ export function useSlash(filter: RefObject<HTMLInputElement | null>): void {
     return () => document.removeEventListener('keydown', go);
   }, [filter]);
 }
+
+/** `j` and `k` lead through the rows of a table, by the links that their heads are; Enter opens. */
+export function useRowKeys(table: RefObject<HTMLTableElement | null>, isOn: boolean): void {
+  useEffect(() => {
+    if (!isOn) return;
+    const go = (event: KeyboardEvent) => {
+      if (!['j', 'k'].includes(event.key) || isTyped(event) || !keysAreOn()) return;
+      const links = [...(table.current?.querySelectorAll<HTMLElement>('tbody th a') ?? [])];
+      const at = links.findIndex((link) => link.closest('tr')?.contains(document.activeElement));
+      const next = links[at < 0 ? 0 : at + (event.key === 'j' ? 1 : -1)];
+      if (next === undefined) return;
+      event.preventDefault();
+      next.focus();
+    };
+    document.addEventListener('keydown', go);
+    return () => document.removeEventListener('keydown', go);
+  }, [table, isOn]);
+}
