@@ -96,6 +96,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the web UI of a stack with 
         'Rollouts',
         'Drift',
         'Audit',
+        'Operator',
       ]);
       expect(await accessibilityFaults(page)).toEqual([]);
 

@@ -4,6 +4,7 @@ import { readRolloutSearch } from './batches/search.ts';
 import { readComponentListSearch } from './components/search.ts';
 import { readConfigurationListSearch, readConfigurationSearch } from './configurations/search.ts';
 import { readFleetSearch } from './fleet/search.ts';
+import { readResourceListSearch, readResourceSearch } from './operator/search.ts';
 import { readDriftSearch } from './schedules/search.ts';
 import { readListSearch, readSessionSearch } from './sessions/search.ts';
 import { UI_PATH } from './shared/api-call.ts';
@@ -73,6 +74,18 @@ const pages = [
     path: '/audit',
     validateSearch: onlyKnown(readAuditSearch),
     component: lazyRouteComponent(() => import('./audit/audit-page.tsx'), 'AuditPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/operator',
+    validateSearch: onlyKnown(readResourceListSearch),
+    component: lazyRouteComponent(() => import('./operator/operator-page.tsx'), 'OperatorPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/operator/$id',
+    validateSearch: onlyKnown(readResourceSearch),
+    component: lazyRouteComponent(() => import('./operator/resource-page.tsx'), 'ResourcePage'),
   }),
   createRoute({
     getParentRoute: () => root,

@@ -25,6 +25,7 @@ export function Shell() {
           <Link to="/rollouts">Rollouts</Link>
           <Link to="/drift">Drift</Link>
           <Link to="/audit">Audit</Link>
+          <Link to="/operator">Operator</Link>
         </nav>
         <Who />
       </header>
