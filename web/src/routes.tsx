@@ -4,6 +4,7 @@ import { readRolloutSearch } from './batches/search.ts';
 import { readComponentListSearch } from './components/search.ts';
 import { readConfigurationListSearch, readConfigurationSearch } from './configurations/search.ts';
 import { readFleetSearch } from './fleet/search.ts';
+import { readDeploymentListSearch, readDeploymentSearch } from './deployments/search.ts';
 import { readResourceListSearch, readResourceSearch } from './operator/search.ts';
 import { readDriftSearch } from './schedules/search.ts';
 import { readListSearch, readSessionSearch } from './sessions/search.ts';
@@ -86,6 +87,18 @@ const pages = [
     path: '/operator/$id',
     validateSearch: onlyKnown(readResourceSearch),
     component: lazyRouteComponent(() => import('./operator/resource-page.tsx'), 'ResourcePage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/deployments',
+    validateSearch: onlyKnown(readDeploymentListSearch),
+    component: lazyRouteComponent(() => import('./deployments/deployment-list.tsx'), 'DeploymentListPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/deployments/$name',
+    validateSearch: onlyKnown(readDeploymentSearch),
+    component: lazyRouteComponent(() => import('./deployments/deployment-page.tsx'), 'DeploymentPage'),
   }),
   createRoute({
     getParentRoute: () => root,
