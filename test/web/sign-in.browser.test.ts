@@ -97,6 +97,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the web UI of a stack with 
         'Drift',
         'Audit',
         'Operator',
+        'Propagation',
         'Deployments',
       ]);
       expect(await accessibilityFaults(page)).toEqual([]);

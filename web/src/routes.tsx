@@ -6,6 +6,7 @@ import { readConfigurationListSearch, readConfigurationSearch } from './configur
 import { readFleetSearch } from './fleet/search.ts';
 import { readDeploymentListSearch, readDeploymentSearch } from './deployments/search.ts';
 import { readResourceListSearch, readResourceSearch } from './operator/search.ts';
+import { readPlanListSearch, readPlanSearch } from './propagation/search.ts';
 import { readDriftSearch } from './schedules/search.ts';
 import { readListSearch, readSessionSearch } from './sessions/search.ts';
 import { UI_PATH } from './shared/api-call.ts';
@@ -99,6 +100,18 @@ const pages = [
     path: '/deployments/$name',
     validateSearch: onlyKnown(readDeploymentSearch),
     component: lazyRouteComponent(() => import('./deployments/deployment-page.tsx'), 'DeploymentPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/propagation',
+    validateSearch: onlyKnown(readPlanListSearch),
+    component: lazyRouteComponent(() => import('./propagation/plan-list.tsx'), 'PlanListPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/propagation/$id',
+    validateSearch: onlyKnown(readPlanSearch),
+    component: lazyRouteComponent(() => import('./propagation/plan-page.tsx'), 'PlanPage'),
   }),
   createRoute({
     getParentRoute: () => root,

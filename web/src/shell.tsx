@@ -26,6 +26,7 @@ export function Shell() {
           <Link to="/drift">Drift</Link>
           <Link to="/audit">Audit</Link>
           <Link to="/operator">Operator</Link>
+          <Link to="/propagation">Propagation</Link>
           <Link to="/deployments">Deployments</Link>
         </nav>
         <Who />

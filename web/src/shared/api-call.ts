@@ -53,6 +53,8 @@ interface Call {
   signal?: AbortSignal;
   /** Path of the routes below which `path` is; default: those of Muster itself. */
   surface?: Surface;
+  /** Whether the answer is wanted as text. */
+  isText?: boolean;
   /** Is told the tag of the record that is answered; null: it has none. */
   onTag?(tag: string | null): void;
 }
@@ -63,18 +65,23 @@ interface Call {
  */
 export async function callApi<Answer>(
   path: string,
-  { method = 'GET', body, headers, signal, surface = '/api/v1', onTag }: Call = {},
+  { method = 'GET', body, headers, signal, surface = '/api/v1', isText = false, onTag }: Call = {},
 ): Promise<Answer> {
   const answer = await fetch(`${ROOT_PATH}${surface}${path}`, {
     method,
     credentials: 'same-origin',
-    headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    headers: {
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(isText ? { accept: 'text/plain' } : {}),
+      ...headers,
+    },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(signal === undefined ? {} : { signal }),
   });
   noteVersion(answer.headers.get('muster-version'));
   noteTime(answer.headers.get('date'));
   const text = await answer.text();
+  if (isText && answer.ok) return text as Answer;
   const parsed: unknown = text === '' ? undefined : JSON.parse(text);
   if (!answer.ok) throw new Refusal(answer.status, (parsed ?? {}) as object, answer.headers.get('x-request-id'));
   onTag?.(answer.headers.get('etag'));
