@@ -93,6 +93,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the web UI of a stack with 
         'Components',
         'Sessions',
         'Configurations',
+        'Batches',
         'Rollouts',
         'Drift',
         'Audit',

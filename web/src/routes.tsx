@@ -1,6 +1,6 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { readAuditSearch } from './audit/requests.ts';
-import { readRolloutSearch } from './batches/search.ts';
+import { readBatchSearch, readRolloutSearch } from './batches/search.ts';
 import { readComponentListSearch } from './components/search.ts';
 import { readConfigurationListSearch, readConfigurationSearch } from './configurations/search.ts';
 import { readFleetSearch } from './fleet/search.ts';
@@ -76,6 +76,12 @@ const pages = [
     path: '/audit',
     validateSearch: onlyKnown(readAuditSearch),
     component: lazyRouteComponent(() => import('./audit/audit-page.tsx'), 'AuditPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/batches',
+    validateSearch: onlyKnown(readBatchSearch),
+    component: lazyRouteComponent(() => import('./batches/batch-page.tsx'), 'BatchPage'),
   }),
   createRoute({
     getParentRoute: () => root,

@@ -22,6 +22,7 @@ export function Shell() {
           <Link to="/components">Components</Link>
           <Link to="/sessions">Sessions</Link>
           <Link to="/configurations">Configurations</Link>
+          <Link to="/batches">Batches</Link>
           <Link to="/rollouts">Rollouts</Link>
           <Link to="/drift">Drift</Link>
           <Link to="/audit">Audit</Link>

@@ -1,6 +1,15 @@
-/** What the URL of the page of rollouts says. A value that it does not know is dropped, and named. */
-import type { ListFilter } from '../shared/list/filters.ts';
+/** What the URLs of the pages of batches and rollouts say. A value that none of them knows is dropped, and named. */
+import { type ListFilter, listReader } from '../shared/list/filters.ts';
 import { booleanOf, type Dropped, keptValues, matchOf, wholeTextOf, wordOf } from '../shared/search-values.ts';
+
+export const BATCH_FILTERS: readonly ListFilter[] = [
+  { kind: 'text', name: 'key', label: 'Filter', hint: 'the whole key', flag: '--key' },
+  { kind: 'text', name: 'configuration', label: 'Configuration', flag: '--configuration' },
+  { kind: 'choice', name: 'state', label: 'Status', words: ['open', 'sent', 'ended'], flag: '--state' },
+];
+
+/** Returns what the URL of the page of batches says. */
+export const readBatchSearch = listReader(BATCH_FILTERS);
 
 export const ROLLOUT_WORDS = ['canary', 'rolling', 'stopped', 'done', 'replaced'] as const;
 export const ROLLOUT_FILTERS: readonly ListFilter[] = [

@@ -32,12 +32,18 @@ export interface ActionProps {
   send(request: ActionRequest): Promise<ReactNode>;
   cli(reason: string): string;
   curl(reason: string): string;
+  /** Is told when the dialog is closed. */
+  closed?(): void;
 }
 
 /** A button and its dialog: effect, reason, confirmation, result. */
-export function Action({ name, refusal, isTold = false, ...dialog }: ActionProps) {
+export function Action({ name, refusal, isTold = false, closed, ...dialog }: ActionProps) {
   const [isOpen, setOpen] = useState(false);
   const why = useId();
+  const close = () => {
+    setOpen(false);
+    closed?.();
+  };
   return (
     <span className="action">
       <button
@@ -53,7 +59,7 @@ export function Action({ name, refusal, isTold = false, ...dialog }: ActionProps
           {refusal}
         </span>
       )}
-      {isOpen && <ActionDialog name={name} refusal={refusal} {...dialog} close={() => setOpen(false)} />}
+      {isOpen && <ActionDialog name={name} refusal={refusal} {...dialog} close={close} />}
     </span>
   );
 }

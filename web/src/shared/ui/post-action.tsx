@@ -1,8 +1,8 @@
-/** An action that is one request without a dry run: its dialog says in words what it does. */
+/** An action that is one request: its dialog says in words what it does, and has the dry run where the API has one. */
 import { type QueryKey, useQueryClient } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { apiBase, callApi, type Surface, writeHeaders } from '../api-call.ts';
-import { curlCommand } from '../commands.ts';
+import { curlCommand, shellWord } from '../commands.ts';
 import { Action } from './action.tsx';
 import { shownText } from './shown-text.ts';
 
@@ -15,8 +15,8 @@ interface PostActionProps {
   path: string;
   surface?: Surface;
   body?: unknown;
-  /** Of the record that changes. */
-  record: string;
+  /** Of the record that changes; null: the API has a dry run, which names it. */
+  record: string | null;
   /** What it does to it, in words. */
   effect: ReactNode;
   fields?: ReactNode;
@@ -24,7 +24,7 @@ interface PostActionProps {
   done: ReactNode;
   /** What is read again then. */
   changes: QueryKey;
-  /** The command that does the same. */
+  /** The command that does the same; it takes `--reason`, as every verb that writes. */
   command: string;
 }
 
@@ -32,26 +32,36 @@ interface PostActionProps {
 export function PostAction(props: PostActionProps) {
   const { name, refusal, isTold = false, method = 'POST', path, surface, body, record, effect, done, command } = props;
   const client = useQueryClient();
+  const [isDone, setDone] = useState(false);
+  const readAgain = () => void client.invalidateQueries({ queryKey: props.changes });
   return (
     <Action
       name={name}
       refusal={refusal}
       isTold={isTold}
       fields={props.fields}
+      {...(record === null ? { request: { method, path: `${surface ?? '/api/v1'}${path}`, body } } : {})}
       effect={() => (
         <>
-          <p>
-            1 would {method === 'DELETE' ? 'be deleted' : 'change'}: {shownText(record)}. There is no dry run of this.
-          </p>
+          {record !== null && (
+            <p>
+              1 would {method === 'DELETE' ? 'be deleted' : 'change'}: {shownText(record)}. There is no dry run of this.
+            </p>
+          )}
           <p>{effect}</p>
         </>
       )}
       send={async (request) => {
         await callApi(path, { method, body, headers: writeHeaders(request), ...(surface ? { surface } : {}) });
-        void client.invalidateQueries({ queryKey: props.changes });
+        // What is deleted takes its dialog with it: it is read again when the result was seen.
+        if (method === 'DELETE') setDone(true);
+        else readAgain();
         return done;
       }}
-      cli={() => command}
+      closed={() => {
+        if (isDone) readAgain();
+      }}
+      cli={(reason) => `${command}${reason === '' ? '' : ` --reason=${shellWord(reason)}`}`}
       curl={(reason) => curlCommand(method, `${apiBase(surface)}${path}`, body, reason)}
     />
   );
