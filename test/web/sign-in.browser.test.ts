@@ -95,6 +95,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the web UI of a stack with 
         'Configurations',
         'Batches',
         'Rollouts',
+        'Schedules',
         'Drift',
         'Audit',
         'Operator',

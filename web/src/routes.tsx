@@ -7,7 +7,7 @@ import { readFleetSearch } from './fleet/search.ts';
 import { readDeploymentListSearch, readDeploymentSearch } from './deployments/search.ts';
 import { readResourceListSearch, readResourceSearch } from './operator/search.ts';
 import { readPlanListSearch, readPlanSearch } from './propagation/search.ts';
-import { readDriftSearch } from './schedules/search.ts';
+import { readDriftSearch, readScheduleSearch } from './schedules/search.ts';
 import { readListSearch, readSessionSearch } from './sessions/search.ts';
 import { UI_PATH } from './shared/api-call.ts';
 import { onlyKnown } from './shared/search-values.ts';
@@ -82,6 +82,12 @@ const pages = [
     path: '/batches',
     validateSearch: onlyKnown(readBatchSearch),
     component: lazyRouteComponent(() => import('./batches/batch-page.tsx'), 'BatchPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/schedules',
+    validateSearch: onlyKnown(readScheduleSearch),
+    component: lazyRouteComponent(() => import('./schedules/schedule-page.tsx'), 'SchedulePage'),
   }),
   createRoute({
     getParentRoute: () => root,

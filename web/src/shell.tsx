@@ -24,6 +24,7 @@ export function Shell() {
           <Link to="/configurations">Configurations</Link>
           <Link to="/batches">Batches</Link>
           <Link to="/rollouts">Rollouts</Link>
+          <Link to="/schedules">Schedules</Link>
           <Link to="/drift">Drift</Link>
           <Link to="/audit">Audit</Link>
           <Link to="/operator">Operator</Link>

@@ -1,6 +1,9 @@
-/** What the URL of the page of drift says. A value that it does not know is dropped, and named. */
-import type { ListFilter } from '../shared/list/filters.ts';
+/** What the URLs of the pages of schedules and drift say. A value that none of them knows is dropped, and named. */
+import { type ListFilter, listReader } from '../shared/list/filters.ts';
 import { type Dropped, keptValues, wholeTextOf, wordOf } from '../shared/search-values.ts';
+
+/** Returns what the URL of the page of schedules says: `shown` is the schedule that is looked at. */
+export const readScheduleSearch = listReader([]);
 
 /** Worst first. */
 export const DRIFT_WORDS = ['unreachable', 'failed', 'drifted', 'in_sync'] as const;
