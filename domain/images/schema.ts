@@ -1,6 +1,7 @@
 /** Shapes of the image service: on the wire of its contract (cfs-flows 7), and Muster's own view of images. */
 
 import { z } from 'zod';
+import { jsonBytes } from '../json-size.ts';
 import { AFTER_ID_TEXT, LIMIT_TEXT, text } from '../schema.ts';
 import { IMAGE_JOB_STATUSES } from './image-service.ts';
 import { ARCHITECTURES, IMAGE_FORMATS, JOB_TYPES } from './image-words.ts';
@@ -13,7 +14,7 @@ export const METADATA_KEYS = 256;
 /** Bytes of it in all, as JSON: lists have that of many images. */
 export const METADATA_BYTES = 65_536;
 /** Size of an image's metadata, bytes of JSON. */
-export const metadataSize = (metadata: Record<string, string>): number => Buffer.byteLength(JSON.stringify(metadata));
+export const metadataSize = (metadata: Record<string, string>): number => jsonBytes(metadata);
 const MetadataKeySchema = text(1, 255);
 const MetadataValueSchema = z.string().max(4_000);
 const MetadataSchema = z.record(z.string(), z.string());

@@ -97,6 +97,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the web UI of a stack with 
         'Rollouts',
         'Schedules',
         'Drift',
+        'Images',
         'Audit',
         'Operator',
         'Propagation',

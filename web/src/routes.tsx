@@ -5,6 +5,7 @@ import { readComponentListSearch } from './components/search.ts';
 import { readConfigurationListSearch, readConfigurationSearch } from './configurations/search.ts';
 import { readFleetSearch } from './fleet/search.ts';
 import { readDeploymentListSearch, readDeploymentSearch } from './deployments/search.ts';
+import { readImageSearch } from './images/search.ts';
 import { readResourceListSearch, readResourceSearch } from './operator/search.ts';
 import { readPlanListSearch, readPlanSearch } from './propagation/search.ts';
 import { readDriftSearch, readScheduleSearch } from './schedules/search.ts';
@@ -88,6 +89,12 @@ const pages = [
     path: '/schedules',
     validateSearch: onlyKnown(readScheduleSearch),
     component: lazyRouteComponent(() => import('./schedules/schedule-page.tsx'), 'SchedulePage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/images',
+    validateSearch: onlyKnown(readImageSearch),
+    component: lazyRouteComponent(() => import('./images/image-page.tsx'), 'ImagePage'),
   }),
   createRoute({
     getParentRoute: () => root,

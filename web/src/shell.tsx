@@ -26,6 +26,7 @@ export function Shell() {
           <Link to="/rollouts">Rollouts</Link>
           <Link to="/schedules">Schedules</Link>
           <Link to="/drift">Drift</Link>
+          <Link to="/images">Images</Link>
           <Link to="/audit">Audit</Link>
           <Link to="/operator">Operator</Link>
           <Link to="/propagation">Propagation</Link>

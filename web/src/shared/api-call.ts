@@ -4,8 +4,8 @@
 const ROOT_PATH = new URL(import.meta.url).pathname.replace(/\/ui\/assets\/[^/]*$/, '');
 export const UI_PATH = `${ROOT_PATH}/ui`;
 
-/** Routes of Muster itself, of version 3 of CFS, of placement. */
-export type Surface = '/api/v1' | '/v3' | '/v2';
+/** Routes of Muster itself, of version 3 of CFS, of placement, of the image service. */
+export type Surface = '/api/v1' | '/v3' | '/v2' | '/apis/ims';
 
 /** Returns the address of the API as this browser reaches it. */
 export const apiBase = (surface: Surface = '/api/v1'): string => `${location.origin}${ROOT_PATH}${surface}`;
