@@ -98,6 +98,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the web UI of a stack with 
         'Schedules',
         'Drift',
         'Images',
+        'Sources',
         'Audit',
         'Operator',
         'Propagation',

@@ -4,6 +4,7 @@ import { readBatchSearch, readRolloutSearch } from './batches/search.ts';
 import { readComponentListSearch } from './components/search.ts';
 import { readConfigurationListSearch, readConfigurationSearch } from './configurations/search.ts';
 import { readFleetSearch } from './fleet/search.ts';
+import { readConfigurationListSearch, readConfigurationSearch, readSourceSearch } from './configurations/search.ts';
 import { readDeploymentListSearch, readDeploymentSearch } from './deployments/search.ts';
 import { readImageSearch } from './images/search.ts';
 import { readResourceListSearch, readResourceSearch } from './operator/search.ts';
@@ -95,6 +96,12 @@ const pages = [
     path: '/images',
     validateSearch: onlyKnown(readImageSearch),
     component: lazyRouteComponent(() => import('./images/image-page.tsx'), 'ImagePage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/sources',
+    validateSearch: onlyKnown(readSourceSearch),
+    component: lazyRouteComponent(() => import('./configurations/source-page.tsx'), 'SourcePage'),
   }),
   createRoute({
     getParentRoute: () => root,

@@ -1,5 +1,5 @@
 /** What the URLs of the pages of configurations say. A value that none of them knows is dropped, and named. */
-import type { ListFilter } from '../shared/list/filters.ts';
+import { type ListFilter, listReader } from '../shared/list/filters.ts';
 import { booleanOf, type Dropped, keptValues, matchOf, wholeTextOf, wordOf } from '../shared/search-values.ts';
 
 export const CONFIGURATION_TABS = ['layers', 'history', 'usage'] as const;
@@ -7,6 +7,13 @@ export type ConfigurationTab = (typeof CONFIGURATION_TABS)[number];
 export const CONFIGURATION_FILTERS: readonly ListFilter[] = [
   { kind: 'either', name: 'in_use', label: 'Use', yes: 'in use', no: 'not in use', flag: '--in-use' },
 ];
+
+export const SOURCE_FILTERS: readonly ListFilter[] = [
+  { kind: 'either', name: 'in_use', label: 'Use', yes: 'in use', no: 'not in use' },
+];
+
+/** Returns what the URL of the page of sources says: `shown` is the source that is looked at. */
+export const readSourceSearch = listReader(SOURCE_FILTERS);
 
 /** Names have at most so many characters. */
 const NAME_MOST = 60;
