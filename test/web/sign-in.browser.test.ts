@@ -99,6 +99,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the web UI of a stack with 
         'Drift',
         'Images',
         'Sources',
+        'Webhooks',
         'Audit',
         'Operator',
         'Propagation',

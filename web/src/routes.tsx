@@ -15,6 +15,7 @@ import { UI_PATH } from './shared/api-call.ts';
 import { onlyKnown } from './shared/search-values.ts';
 import { NoPage } from './shared/ui/no-page.tsx';
 import { Shell } from './shell.tsx';
+import { readWebhookSearch } from './webhooks/search.ts';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NoPage });
 
@@ -102,6 +103,12 @@ const pages = [
     path: '/sources',
     validateSearch: onlyKnown(readSourceSearch),
     component: lazyRouteComponent(() => import('./configurations/source-page.tsx'), 'SourcePage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/webhooks',
+    validateSearch: onlyKnown(readWebhookSearch),
+    component: lazyRouteComponent(() => import('./webhooks/webhook-page.tsx'), 'WebhookPage'),
   }),
   createRoute({
     getParentRoute: () => root,

@@ -28,6 +28,7 @@ export function Shell() {
           <Link to="/drift">Drift</Link>
           <Link to="/images">Images</Link>
           <Link to="/sources">Sources</Link>
+          <Link to="/webhooks">Webhooks</Link>
           <Link to="/audit">Audit</Link>
           <Link to="/operator">Operator</Link>
           <Link to="/propagation">Propagation</Link>
