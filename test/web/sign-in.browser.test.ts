@@ -101,6 +101,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the web UI of a stack with 
         'Sources',
         'Webhooks',
         'Audit',
+        'Access',
         'Operator',
         'Propagation',
         'Deployments',

@@ -10,6 +10,7 @@ import { readImageSearch } from './images/search.ts';
 import { readResourceListSearch, readResourceSearch } from './operator/search.ts';
 import { readPlanListSearch, readPlanSearch } from './propagation/search.ts';
 import { readDriftSearch, readScheduleSearch } from './schedules/search.ts';
+import { readAccessSearch } from './secrets/search.ts';
 import { readListSearch, readSessionSearch } from './sessions/search.ts';
 import { UI_PATH } from './shared/api-call.ts';
 import { onlyKnown } from './shared/search-values.ts';
@@ -109,6 +110,12 @@ const pages = [
     path: '/webhooks',
     validateSearch: onlyKnown(readWebhookSearch),
     component: lazyRouteComponent(() => import('./webhooks/webhook-page.tsx'), 'WebhookPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/access',
+    validateSearch: onlyKnown(readAccessSearch),
+    component: lazyRouteComponent(() => import('./secrets/access-page.tsx'), 'AccessPage'),
   }),
   createRoute({
     getParentRoute: () => root,
