@@ -215,6 +215,8 @@ export const GATHERING = [
   'cli/commands/stack/show-status.ts',
   'cli/commands/stack/stop-stack.ts',
   'web/src/routes.tsx',
+  'web/src/service/system-page.tsx',
+  'web/src/service/system-status.ts',
   'web/src/shell.tsx',
 ];
 

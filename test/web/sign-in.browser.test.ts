@@ -102,6 +102,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the web UI of a stack with 
         'Webhooks',
         'Audit',
         'Access',
+        'System',
         'Operator',
         'Propagation',
         'Deployments',

@@ -119,6 +119,11 @@ const pages = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: '/system',
+    component: lazyRouteComponent(() => import('./service/system-page.tsx'), 'SystemPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: '/operator',
     validateSearch: onlyKnown(readResourceListSearch),
     component: lazyRouteComponent(() => import('./operator/operator-page.tsx'), 'OperatorPage'),

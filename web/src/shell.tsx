@@ -31,6 +31,7 @@ export function Shell() {
           <Link to="/webhooks">Webhooks</Link>
           <Link to="/audit">Audit</Link>
           <Link to="/access">Access</Link>
+          <Link to="/system">System</Link>
           <Link to="/operator">Operator</Link>
           <Link to="/propagation">Propagation</Link>
           <Link to="/deployments">Deployments</Link>

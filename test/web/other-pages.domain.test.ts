@@ -1,0 +1,74 @@
+/** What the pages of schedules, access and system make of records. */
+import { describe, expect, test } from '@jest/globals';
+import { actingRefusal, readingRefusal } from '../../web/src/access/may.ts';
+import { optionValue } from '../../web/src/configurations/option-value.ts';
+import { actionText, resultText, runText } from '../../web/src/schedules/schedule-text.ts';
+import { checksOf, type SystemStatus, webLink } from '../../web/src/service/system-status.ts';
+
+describe('who may', () => {
+  test.each([
+    ['admin', 'admin', null],
+    ['operator', 'admin', 'Your role operator may not do this: it needs admin'],
+    ['operator', 'operator', null],
+    ['reader', 'operator', 'Your role reader may not do this: it needs operator'],
+    ['node', 'operator', 'Your role node may not do this: it needs operator'],
+  ] as const)('act as %s where %s is needed: %j', (role, least, refusal) => {
+    expect(actingRefusal({ role }, 'live', least)).toBe(refusal);
+    expect(readingRefusal({ role }, least)).toBe(refusal?.replace('do', 'read') ?? null);
+  });
+});
+
+describe('a schedule', () => {
+  test.each([
+    [{ reconfigure: { filter: {} } }, 'reconfigure all components'],
+    [{ reconfigure: { filter: { tags: 'role=web' } } }, 'reconfigure components with tags role=web'],
+    [{ check: { filter: {}, reconfigure: true } }, 'check all components for drift, and reconfigure what drifted'],
+    [{ refresh: {} }, 'resolve the branches of all configurations anew'],
+    [{ refresh: { configurations: ['a', 'b'] } }, 'resolve the branches of a, b anew'],
+  ])('%j: %j', (action, text) => expect(actionText(action)).toBe(text));
+
+  test('has runs in words', () => {
+    expect(runText({ state: 'failed', error: { code: 'x', detail: 'no way' } })).toBe('failed: no way');
+    expect(resultText({ result: null })).toBe('');
+    expect(resultText({ result: { components: { count: 2, ids: [] }, sessions: ['s1', 's2'] } })).toBe(
+      '2 components; sessions s1, s2',
+    );
+  });
+});
+
+describe('an option', () => {
+  test.each([
+    [3, '17', 17],
+    [3, 'many', undefined],
+    [3, '', undefined],
+    [true, 'false', false],
+    [true, 'no', undefined],
+    ['INFO', ' DEBUG ', 'DEBUG'],
+    ['INFO', '', ''],
+  ] as const)('that is %j is %j typed: %j', (now, text, value) => expect(optionValue(now, text)).toBe(value));
+});
+
+describe('the system', () => {
+  const part = { ok: true, reason: null };
+  const status: SystemStatus = {
+    ...{ versions: { muster: '1', cfs: '1' }, database: part, engine: part, setup: part, workers: null, counts: null },
+    ...{ plans: null, operators: null, batcher: { state: 'late', open: 1, sent: 0 }, hardware_sync: null },
+    stop: { stopped: true, since: null, actor: null, reason: 'work', complete: true },
+    notices: [],
+    links: { docs: '', temporal_ui: null },
+  };
+
+  test('says what is not known or not well', () => {
+    const bad = checksOf(status).filter(({ ok }) => !ok);
+    expect(bad.map(({ name, detail }) => `${name}: ${detail}`)).toEqual([
+      ...['Workers: not known', 'Sessions: not known', 'Batcher: late; 1 batches open, 0 sent'],
+      ...['Plans: not known', 'Operators: not known', 'Stop: everything is stopped: work'],
+    ]);
+  });
+
+  test.each([
+    ['https://a.example/x', 'https://a.example/x'],
+    ['javascript:alert(1)', null],
+    ['nothing', null],
+  ])('%j is the link %j', (address, link) => expect(webLink(address)).toBe(link));
+});
