@@ -178,7 +178,7 @@ async function countFleet({ client }: Fleet): Promise<number> {
 /** CPU of the worker from the change to the pass that has collected all of it; nothing of it is started. */
 async function passOver({ stack, client }: Fleet): Promise<number> {
   const options = (values: object) => client.send('PATCH', '/v3/options', values).then(expectOk);
-  const before = JSON.parse((await client.send('GET', '/v3/options')).text).max_running_sessions;
+  const before = JSON.parse((await client.send('GET', '/api/v1/options')).text).max_running_sessions;
   await options({ batcher_disable: true, max_running_sessions: 0, batch_window: 3_600, batch_size: 10_000 });
   const { pending, back } = changedSome(3 * RACK, CHANGED);
   expectOk(await client.send('PATCH', '/v3/components', pending));
