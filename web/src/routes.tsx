@@ -2,10 +2,9 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '
 import { readAuditSearch } from './audit/requests.ts';
 import { readBatchSearch, readRolloutSearch } from './batches/search.ts';
 import { readComponentListSearch } from './components/search.ts';
-import { readConfigurationListSearch, readConfigurationSearch } from './configurations/search.ts';
-import { readFleetSearch } from './fleet/search.ts';
 import { readConfigurationListSearch, readConfigurationSearch, readSourceSearch } from './configurations/search.ts';
 import { readDeploymentListSearch, readDeploymentSearch } from './deployments/search.ts';
+import { readFleetSearch } from './fleet/search.ts';
 import { readImageSearch } from './images/search.ts';
 import { readResourceListSearch, readResourceSearch } from './operator/search.ts';
 import { readPlanListSearch, readPlanSearch } from './propagation/search.ts';

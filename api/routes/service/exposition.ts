@@ -10,10 +10,7 @@ import { databaseMetrics, durationsText } from './database-metrics.ts';
 import type { ServiceApi } from './dependencies.ts';
 import { type CountRequest, processMetrics } from './process-metrics.ts';
 
-type ExpositionParts = Pick<
-  ServiceApi,
-  'db' | 'clock' | 'deployments' | 'engineHealth' | 'readWorkers' | 'dataDir'
->;
+type ExpositionParts = Pick<ServiceApi, 'db' | 'clock' | 'deployments' | 'engineHealth' | 'readWorkers' | 'dataDir'>;
 
 export interface Exposition {
   countRequest: CountRequest;
