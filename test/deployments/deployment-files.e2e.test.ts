@@ -133,6 +133,31 @@ describe('deployment', () => {
     expect(await run(['delete', 'four', '--wait'])).toMatchObject({ exit: 0, err: 'deployment four removed\n' });
   });
 
+  test('events lists what happened, the last of it, and follows until the end', async () => {
+    const file = fileOf('five.json', documentOf('five', 'files'));
+    expect((await run(['apply', '-f', file])).exit).toBe(0);
+    await finish('apply', 'Applied');
+    const rows = async (...more: string[]) =>
+      (await run(['events', 'five', '-o', 'tsv', ...more])).out.replace(/\n$/, '').split('\n');
+    const [, ...all] = await rows();
+    expect(all.map((line) => line.split('\t').slice(1, 5).join(' ').trim())).toEqual([
+      'state   Instantiated',
+      'status  Instantiating Instantiated',
+    ]);
+    expect((await rows('--tail', '1')).slice(1)).toEqual(all.slice(-1));
+    expect((await rows('--limit', '1')).slice(1)).toEqual(all.slice(0, 1));
+    const following = run(['events', 'five', '--follow']);
+    expect((await run(['terminate', 'five'])).exit).toBe(0);
+    await finish('delete', 'Deleted');
+    const followed = await following;
+    expect([followed.exit, followed.err]).toEqual([0, 'the AppContext is Terminated\n']);
+    expect(followed.out).toContain('agent files+north cfg+ConfigMap  Applied  Pending');
+    expect(followed.out.trimEnd().split('\n').at(-1)).toContain('status  Terminating  Terminated');
+    expect(await run(['events', 'nosuch'])).toMatchObject({ exit: 3, err: expect.stringContaining('not_found') });
+    expect(await run(['events', 'five', '--instance', '9'])).toMatchObject({ exit: 3 });
+    expect(await run(['delete', 'five'])).toMatchObject({ exit: 0, err: 'deployment five removed\n' });
+  });
+
   const apps = [{ name: 'a', placement: { all_of: [{ provider: 'files', cluster: 'north' }] } }];
   test.each<[string, unknown, string[], number, string]>([
     ['a file without a name', { apps }, [], 2, 'usage'],
