@@ -102,7 +102,7 @@ describe('with the real API', () => {
     expect(shown).toMatch(/^1\/1 +base +site\.yml +a{12} +ended +2 +https:/m);
     expect((await run(['session', 'logs', 's1'])).out).toBe('PLAY [all]\n');
     expect((await run(['session', 'logs', '-f', 's1'])).out).toBe('PLAY [all]\n');
-    expect((await run(['session', 'logs', 's1', '--grep', 'play'])).out).toBe('0/1:1:PLAY [all]\n');
+    expect((await run(['session', 'logs', 's1', '--grep', 'play'])).out).toBe('1:PLAY [all]\n');
     expect((await run(['session', 'logs', 's1', '--grep', 'PLAY', '--layer', '0'])).out).toBe('1:PLAY [all]\n');
     expect(await run(['session', 'logs', 's1', '--grep', 'none'])).toEqual({
       exit: 0,

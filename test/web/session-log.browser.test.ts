@@ -96,6 +96,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the log of a session', () =
       const { page } = seen;
       await page.goto(url('#L150000'));
       await isDrawn(150_000);
+      await rowOf(150_000).getByText('flood').waitFor();
       expect(await rowOf(150_000).textContent()).toBe(`150000flood ${150_000 - own}`);
       expect(await line(150_000).getAttribute('aria-current')).toBe('true');
       await page
