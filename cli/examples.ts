@@ -15,7 +15,7 @@ session get nightly --watch
 session hosts nightly --by-layer
 session logs nightly -f
 session logs nightly --layer 0 --host n3
-session logs nightly --grep "disk is full"
+session logs nightly --grep 'disk is full'
 session logs nightly --failures
 session logs nightly --layer 0 --since-line 1200
 session events nightly --result failed -o json

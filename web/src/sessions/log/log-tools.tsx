@@ -6,8 +6,14 @@ import { curlCommand, shellWord } from '../../shared/commands.ts';
 import { CopyCommand } from '../../shared/ui/copy-command.tsx';
 import { isTyped, keysAreOn } from '../../shared/ui/keys.ts';
 import { shownText } from '../../shared/ui/shown-text.ts';
-import type { LogSteps } from './log-view.tsx';
 import { type LogOf, logPath } from './use-log.ts';
+
+export interface LogSteps {
+  /** What is said of matches and failures; '': nothing. */
+  said: string;
+  match(isBack?: boolean): void;
+  failure(isBack?: boolean): void;
+}
 
 export interface LogToolsProps {
   session: SessionDetail;

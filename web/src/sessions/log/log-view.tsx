@@ -8,7 +8,7 @@ import type { SessionSearch } from '../search.ts';
 import { ChosenText } from './chosen-text.tsx';
 import { LogLinesView } from './log-lines.tsx';
 import { type ChosenLines, chosenOf, fragmentOf, nextOf } from './log-rows.ts';
-import { LogTools } from './log-tools.tsx';
+import { type LogSteps, LogTools } from './log-tools.tsx';
 import { failuresOf, type LogOf, nextMatch, useLogEnd, useMatches } from './use-log.ts';
 
 /** The output of one layer in one attempt; it follows what comes until it is scrolled up. */
@@ -117,13 +117,6 @@ function Log({ session, search, log, end, keep }: LogProps) {
       )}
     </>
   );
-}
-
-export interface LogSteps {
-  /** What is said of matches and failures; '': nothing. */
-  said: string;
-  match(isBack?: boolean): void;
-  failure(isBack?: boolean): void;
 }
 
 interface StepsOf {
