@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { openRun } from '../../control/runs/open-run.ts';
 import { openDatabase } from '../../store/connection/database.ts';
+import { markRunEnded, markRunStarted } from '../../store/runs/runs.ts';
 import { admit } from '../../store/sessions/admission.ts';
 import { writeEnd } from '../../store/sessions/write-end.ts';
 import { makeDeployment } from '../deployments/placement-fixtures.ts';
@@ -149,4 +151,38 @@ test('deployments are counted by state, and clusters by whether they answer, wit
   expect(grown('muster_clusters{connectivity="Unreachable"}')).toBe(1);
   expect(after['muster_contexts{state="TerminateFailed"}']).toBe(0);
   expect(JSON.stringify(after)).not.toContain('lab-metered');
+});
+
+test('runs that are silent, and those that are lost, are told', async () => {
+  const { db } = api.deps;
+  const open = { sessionId: null, layer: 0, attempt: 1, host: 'disk' };
+  const hourAgo = new Date(api.now.value.getTime() - 3_600_000);
+  for (const id of ['silent-1', 'silent-2']) {
+    await openRun(db, { ...open, id, owner: { kind: 'toy', id }, streamId: id }, hourAgo);
+    await markRunStarted(db, id, hourAgo);
+  }
+  const before = await scrape(api);
+  expect(before.muster_run_silent_seconds).toBeCloseTo(3_600, 0);
+  expect(before['muster_runs_lost_total{owner="session"}']).toBe(0);
+  for (const id of ['silent-1', 'silent-2', 'silent-2']) await markRunEnded(db, id, 'lost', null, api.now.value);
+  const after = await scrape(api);
+  expect(after['muster_runs_lost_total{owner="toy"}']).toBe(2);
+  expect(after.muster_run_silent_seconds).toBe(0);
+});
+
+test('what stands beside the database is told, and only what is known', async () => {
+  const told = await scrape(api);
+  expect([told.muster_engine_up, told.muster_workers]).toEqual([1, 1]);
+  expect(told.muster_database_bytes).toBeGreaterThan(0);
+  expect(told.muster_disk_free_bytes).toBeGreaterThan(0);
+  const alone = await createTestApi({
+    engineHealth: async () => ({ ok: false, reason: 'away' }),
+    readWorkers: () => Promise.reject(new Error('away')),
+    dataDir: '/nowhere',
+  });
+  const less = await scrape(alone);
+  await alone.close();
+  expect(less.muster_engine_up).toBe(0);
+  expect(Object.keys(less)).not.toContain('muster_workers');
+  expect(Object.keys(less)).not.toContain('muster_disk_free_bytes');
 });
