@@ -135,8 +135,16 @@ def test_as_process_1_it_leaves_no_zombie_and_ends_on_term(pod: Pod, muster: Mus
 
 
 def children_of(pid: int) -> list[int]:
-    """Zombies too."""
-    return [int(child) for child in Path(f'/proc/{pid}/task/{pid}/children').read_text().split()]
+    """Zombies too; without the warm process of the pod, which stays."""
+    children = Path(f'/proc/{pid}/task/{pid}/children').read_text().split()
+    return [int(child) for child in children if not is_warm(child)]
+
+
+def is_warm(pid: str) -> bool:
+    try:
+        return Path(f'/proc/{pid}/comm').read_text() == 'muster-warm\n'
+    except OSError:
+        return False
 
 
 def test_a_launcher_that_is_killed_is_a_lost_run(pod: Pod, muster: Muster) -> None:
