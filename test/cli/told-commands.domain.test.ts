@@ -22,9 +22,9 @@ test('no command that people are told to type has an option before its verb, whe
 test('each command that a page of the web UI tells people to type is there', async () => {
   const files = globSync('web/src/**/*.{ts,tsx}', { cwd: ROOT });
   const told = files.flatMap((file) =>
-    [...readFileSync(join(ROOT, file), 'utf8').matchAll(/\.\/muster ([a-z-]+(?: [a-z][a-z-]*|(?= --)))([^`'<\n]*)/g)].map(
-      ([, words = '', rest = '']) => ({ file, words, options: rest.match(/(?<= )--?[a-z-]+/g) ?? [] }),
-    ),
+    [
+      ...readFileSync(join(ROOT, file), 'utf8').matchAll(/\.\/muster ([a-z-]+(?: [a-z][a-z-]*|(?= --)))([^`'<\n]*)/g),
+    ].map(([, words = '', rest = '']) => ({ file, words, options: rest.match(/(?<= )--?[a-z-]+/g) ?? [] })),
   );
   expect(told.length).toBeGreaterThan(5);
   const wrong: string[] = [];
