@@ -21,6 +21,7 @@ import { measureBackup } from './measurements/backup.ts';
 import { measureDrain, measurePass, measureWindow } from './measurements/batcher.ts';
 import { measureBurst } from './measurements/burst.ts';
 import { measureCancel } from './measurements/cancel.ts';
+import { measureDryRun, measureSelection, measureSessionList } from './measurements/command-line.ts';
 import { measureGet, measurePages, measureStatusList } from './measurements/components-read.ts';
 import { measureAppend, measureBulk, measureFilterPatch, measureListPatch } from './measurements/components-write.ts';
 import { measureFrozen } from './measurements/database-frozen.ts';
@@ -175,6 +176,9 @@ const COMPONENTS: Record<string, Work> = {
   filter: ({ stack }) => measureFilterPatch(stack),
   append: ({ stack }) => measureAppend(stack),
   bulk: ({ stack }) => measureBulk(stack),
+  'dry-run': ({ stack }) => measureDryRun(stack),
+  selection: ({ stack }) => measureSelection(stack),
+  'session-list': ({ stack }) => measureSessionList(stack),
 };
 
 /** Rows of one measurement, which makes fleets of three sizes; only when asked for by name. */
