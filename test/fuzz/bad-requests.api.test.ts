@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type ErrorCode, kindOf } from '../../domain/errors.ts';
+import { DEPLOYMENT_KEY_SECRET } from '../../domain/secrets/secret-uses.ts';
 import { messageOf } from '../../domain/text/message-of.ts';
 import { type AnswerCheck, createAnswerCheck } from '../support/fakes/answer-check.ts';
 import { servedDocument } from '../support/openapi-files.ts';
@@ -26,8 +27,16 @@ beforeAll(async () => {
   check = createAnswerCheck(document, api.deps.prefixes);
   api.refs.set('https://git.example.com/site.git main', 'a'.repeat(40));
   await fill();
-  // The first key of all makes the secret that answers are sealed with.
+  // The first key of all makes the secret that answers are sealed with, and the first deployment that which its archives are sealed with.
   await api.call('PATCH', '/v3/options', {}, { 'idempotency-key': 'first' });
+  const deployment = bases.find(({ operation }) => operation === 'post_deployments')?.bodies[0];
+  expect((await api.call('POST', '/api/v1/deployments', deployment)).status).toBeGreaterThanOrEqual(400);
+  const [made] = await api.database.db
+    .selectFrom('secrets')
+    .select('name')
+    .where('name', '=', DEPLOYMENT_KEY_SECRET)
+    .execute();
+  expect(made).toBeDefined();
 });
 afterAll(() => api.close());
 
