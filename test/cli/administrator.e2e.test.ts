@@ -89,6 +89,8 @@ describeNeeding(stackMissing() ?? sshMissing(), 'an administrator with the comma
   test('the configuration is applied with its impact shown, and the batch goes', async () => {
     expect(await done('configuration', 'apply', '-f', site, '--dry-run')).toMatch(/12 .*pending|pending .*12/);
     await done('configuration', 'apply', '-f', site, '--reason', 'scratch space for all');
+    expect(await done('component', 'explain', 'n1')).toContain('./muster component enable n1');
+    await done('component', 'enable', 'n[1-12]', '--yes', '--reason', 'scratch space for all');
     await eventually(
       'the batch is there',
       async () => /n1/.test(await done('batch', 'list', '--all', '-o', 'json')),
@@ -137,7 +139,7 @@ describeNeeding(stackMissing() ?? sshMissing(), 'an administrator with the comma
     record.layers.push({ ...record.layers[0], name: 'other', playbook: 'other.yml' });
     await writeFile(file, stringify(record));
     const diff = await run('diff', '-f', dir);
-    expect([diff.exit, diff.out]).toEqual([1, expect.stringContaining('other.yml')]);
+    expect([diff.exit, diff.out]).toEqual([1, expect.stringContaining('layers[1]: nothing -> ')]);
     await done('apply', '-f', dir, '--reason', 'a further layer');
     await done('component', 'wait', 'n[1-12]', '--for', 'configured', '--timeout', '180');
     expect((await run('diff', '-f', dir)).exit).toBe(0);
