@@ -26,17 +26,11 @@ export function placeApp(
   { allOf = [], anyOf = [] }: Placement,
   known: readonly KnownCluster[],
 ): ClusterRef[] {
-  const byItsName = new Map(known.map((cluster) => [clusterName(cluster), cluster]));
+  const candidates = finderFor(app, known);
   const chosen = new Map<string, ClusterRef>();
-  const choose = (clusters: readonly ClusterRef[]) => {
-    for (const { provider, cluster } of clusters) chosen.set(clusterName({ provider, cluster }), { provider, cluster });
-  };
-  const candidates = (element: PlacementElement) => candidatesOf(app, element, known, byItsName);
-  for (const element of allOf) {
-    choose(candidates(element));
-    for (const one of element.anyOf ?? []) choose(firstOf(candidates(one)));
-  }
-  choose(firstOf(anyOf.flatMap(candidates)));
+  addAll(chosen, distinct(allOf).flatMap(candidates));
+  for (const one of distinct(allOf.flatMap((element) => element.anyOf ?? []))) addAll(chosen, firstOf(candidates(one)));
+  addAll(chosen, firstOf(distinct(anyOf).flatMap(candidates)));
   if (chosen.size === 0) throw noClusters(app, 'its intent chooses no cluster');
   return [...chosen].sort(([one], [other]) => byName(one, other)).map(([, cluster]) => cluster);
 }
@@ -47,14 +41,10 @@ export function candidatesFor(
   { allOf = [], anyOf = [] }: Placement,
   known: readonly KnownCluster[],
 ): ClusterRef[] {
-  const byItsName = new Map(known.map((cluster) => [clusterName(cluster), cluster]));
   const elements = [...allOf, ...allOf.flatMap((element) => element.anyOf ?? []), ...anyOf];
-  const found = elements.flatMap((element) => candidatesOf(app, element, known, byItsName));
-  return [
-    ...new Map(
-      found.map(({ provider, cluster }) => [clusterName({ provider, cluster }), { provider, cluster }]),
-    ).values(),
-  ];
+  const found = new Map<string, ClusterRef>();
+  addAll(found, distinct(elements).flatMap(finderFor(app, known)));
+  return [...found.values()];
 }
 
 /** Returns the refusal of an app that no intent places or whose intent finds nothing. */
@@ -73,23 +63,45 @@ export function checkCloudHas(cloud: string, members: readonly ClusterRef[], cho
   );
 }
 
-/** Neither or both of name and label select nothing. */
-function candidatesOf(
-  app: string,
-  element: PlacementElement,
-  known: readonly KnownCluster[],
-  byItsName: ReadonlyMap<string, KnownCluster>,
-): KnownCluster[] {
-  const { 'provider-name': provider, 'cluster-name': name, 'cluster-label-name': label } = element;
-  if (!provider || Boolean(name) === Boolean(label)) return [];
-  if (label) return known.filter((cluster) => cluster.provider === provider && cluster.labels.includes(label));
-  const named = clusterName({ provider, cluster: name as string });
-  const found = byItsName.get(named);
-  if (found === undefined)
-    throw musterError('no_such_cluster', `App '${app}' names cluster '${named}', which does not exist`);
-  return [found];
+type Find = (element: PlacementElement) => readonly KnownCluster[];
+
+/** Answers what finds the clusters of an element. Neither or both of name and label select nothing. */
+function finderFor(app: string, known: readonly KnownCluster[]): Find {
+  const byItsName = new Map(known.map((cluster) => [clusterName(cluster), cluster]));
+  const byLabel = new Map<string, KnownCluster[]>();
+  const keyOf = (provider: string, label: string) => `${provider}/${label}`;
+  for (const cluster of known) {
+    for (const label of cluster.labels) {
+      const key = keyOf(cluster.provider, label);
+      const same = byLabel.get(key);
+      if (same === undefined) byLabel.set(key, [cluster]);
+      else same.push(cluster);
+    }
+  }
+  return ({ 'provider-name': provider, 'cluster-name': name, 'cluster-label-name': label }) => {
+    if (!provider || Boolean(name) === Boolean(label)) return [];
+    if (label) return byLabel.get(keyOf(provider, label)) ?? [];
+    const named = clusterName({ provider, cluster: name as string });
+    const found = byItsName.get(named);
+    if (found === undefined)
+      throw musterError('no_such_cluster', `App '${app}' names cluster '${named}', which does not exist`);
+    return [found];
+  };
+}
+
+/** Each element once: a document may say the same ten thousand times. */
+function distinct(elements: readonly PlacementElement[]): PlacementElement[] {
+  const keyOf = (element: PlacementElement) =>
+    JSON.stringify([element['provider-name'], element['cluster-name'], element['cluster-label-name']]);
+  return [...new Map(elements.map((element) => [keyOf(element), element])).values()];
+}
+
+function addAll(chosen: Map<string, ClusterRef>, clusters: readonly ClusterRef[]): void {
+  for (const { provider, cluster } of clusters) chosen.set(clusterName({ provider, cluster }), { provider, cluster });
 }
 
 function firstOf(clusters: readonly KnownCluster[]): KnownCluster[] {
-  return clusters.toSorted((one, other) => byName(clusterName(one), clusterName(other))).slice(0, 1);
+  const [one, ...others] = clusters;
+  if (one === undefined) return [];
+  return [others.reduce((first, other) => (byName(clusterName(other), clusterName(first)) < 0 ? other : first), one)];
 }

@@ -8,7 +8,13 @@ import {
   parseClusterName,
   parseLabelValue,
 } from '../../../domain/deployments/naming.ts';
-import { checkCloudHas, type KnownCluster, type Placement, placeApp } from '../../../domain/deployments/placement.ts';
+import {
+  candidatesFor,
+  checkCloudHas,
+  type KnownCluster,
+  type Placement,
+  placeApp,
+} from '../../../domain/deployments/placement.ts';
 import { refusalOf } from './refusal.ts';
 
 const known: KnownCluster[] = [
@@ -61,6 +67,25 @@ describe('placement', () => {
     const refused = refusalOf(() => placed(placement));
     expect(refused?.code).toBe(code);
     expect(refused?.detail).toContain("'store'");
+  });
+
+  test.each<[string, Placement]>([
+    ['of all', { allOf: Array(1_000).fill(byLabel('edge')) }],
+    ['of inner groups', { allOf: [{ anyOf: Array(1_000).fill(byLabel('edge')) }] }],
+    ['of any', { anyOf: Array(1_000).fill(byLabel('edge')) }],
+  ])('looks at each cluster a few times, however often an intent has the same element: %s', (_title, placement) => {
+    let looks = 0;
+    const watched = Array.from({ length: 50 }, (_, number) => ({
+      ...{ provider: 'lab', cluster: `c${String(number).padStart(2, '0')}` },
+      get labels() {
+        looks += 1;
+        return ['edge'];
+      },
+    }));
+    const isOne = placement.allOf?.[0]?.anyOf !== undefined || placement.anyOf !== undefined;
+    expect(placeApp('store', placement, watched).map(clusterName)).toHaveLength(isOne ? 1 : 50);
+    expect(candidatesFor('store', placement, watched)).toHaveLength(50);
+    expect(looks).toBeLessThan(500);
   });
 
   test('knows a cloud’s clusters by provider and name', () => {
