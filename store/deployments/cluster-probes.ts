@@ -47,7 +47,10 @@ export async function takeDueClusters(db: Db, now: Date, next: Date, limit: numb
 
 export type ProbeNote = { seen: { version: string } } | { failed: { reason: string; message: string } };
 
-/** Keeps what a probe said. Nothing is kept of a credential that was replaced meanwhile. */
+/**
+ * Keeps what a probe said, and what it changes for AppContexts, in one transaction: a change is told once. Nothing is kept of a credential that was
+ * replaced meanwhile.
+ */
 export async function noteProbe(
   db: Db,
   { provider, cluster, revision }: Omit<DueCluster, 'kubeconfig'>,
@@ -58,23 +61,26 @@ export async function noteProbe(
     'seen' in note
       ? { is_answering: true, last_seen: now, version: note.seen.version, reason: null, message: null }
       : { is_answering: false, ...note.failed };
-  const former = await db
-    .selectFrom('member_cluster_probes')
-    .select('is_answering')
-    .where('provider', '=', provider)
-    .where('name', '=', cluster)
-    .executeTakeFirst();
-  const noted = await db
-    .updateTable('member_cluster_probes as p')
-    .from('member_clusters as c')
-    .set({ ...said, probed_at: now, due_at: next })
-    .whereRef('c.provider', '=', 'p.provider')
-    .whereRef('c.name', '=', 'p.name')
-    .where('p.provider', '=', provider)
-    .where('p.name', '=', cluster)
-    .where('c.credential_revision', '=', revision)
-    .returning('p.name')
-    .executeTakeFirst();
-  if (noted === undefined || former?.is_answering === said.is_answering) return;
-  await noteConnectivity(db, { provider, cluster }, said.is_answering, now);
+  await db.transaction().execute(async (trx) => {
+    const former = await trx
+      .selectFrom('member_cluster_probes')
+      .select('is_answering')
+      .where('provider', '=', provider)
+      .where('name', '=', cluster)
+      .forUpdate()
+      .executeTakeFirst();
+    const noted = await trx
+      .updateTable('member_cluster_probes as p')
+      .from('member_clusters as c')
+      .set({ ...said, probed_at: now, due_at: next })
+      .whereRef('c.provider', '=', 'p.provider')
+      .whereRef('c.name', '=', 'p.name')
+      .where('p.provider', '=', provider)
+      .where('p.name', '=', cluster)
+      .where('c.credential_revision', '=', revision)
+      .returning('p.name')
+      .executeTakeFirst();
+    if (noted === undefined || former?.is_answering === said.is_answering) return;
+    await noteConnectivity(trx, { provider, cluster }, said.is_answering, now);
+  });
 }

@@ -1,6 +1,7 @@
 /** Events of deployments, as pages and live. */
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
 import { beginPhase, finishPhase } from '../../control/deployments/run-phase.ts';
 import type { ContextEvent } from '../../domain/deployments/event-schema.ts';
 import { noteProbe } from '../../store/deployments/cluster-probes.ts';
@@ -109,6 +110,20 @@ test('each change is told once, in its order, until the AppContext has ended', a
   expect(end).toMatchObject({ event: 'end', data: { instance, status: 'Terminated', deleted: false } });
   expect(messages.map(({ data }) => data)).toEqual(events);
   expect(messages.map(({ id }) => Number(id))).toEqual(events.map(({ seq }) => seq));
+});
+
+test('a cluster that goes away is told of even where that could not be written at first', async () => {
+  const { db } = api.database;
+  await operator('POST', URL, documentOf('told-late', 'told'));
+  const cluster = { provider: 'told', cluster: 'north', revision: 1 };
+  await noteProbe(db, cluster, { seen: { version: 'v1' } }, { now, next: now });
+  const goes = () => noteProbe(db, cluster, { failed: { reason: 'Unreachable', message: '' } }, { now, next: now });
+  await sql`create function no_room() returns trigger language plpgsql as $$ begin raise 'no room'; end $$`.execute(db);
+  await sql`create trigger no_room before insert on context_events execute function no_room()`.execute(db);
+  await expect(goes()).rejects.toThrow('no room');
+  await sql`drop function no_room() cascade`.execute(db);
+  await goes();
+  expect((await eventsOf('told-late')).map(wordsOf)).toContain('connectivity told+north Retrying');
 });
 
 test('pages go on behind each other, the last ones can be asked for, and a reader that comes back misses nothing', async () => {
