@@ -5,7 +5,7 @@ import { stepOfGroup } from '../../domain/deployments/lifecycle.ts';
 import { nameInPath } from '../../domain/deployments/record-path.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { findContext, isCloudInUse } from '../../store/deployments/contexts.ts';
-import { deleteBelow, deleteRecord, findRecord, holdRecord, listRecords } from '../../store/deployments/records.ts';
+import { deleteBelow, deleteRecord, holdRecord, listRecords } from '../../store/deployments/records.ts';
 import {
   deleteRemoval,
   findShort,
@@ -80,10 +80,11 @@ async function removeRecords(trx: Db, path: string): Promise<void> {
   await deleteWhole(trx, path);
   if (!isShort) return;
   const { compositeApp, cloud } = shortPlace(nameInPath(path));
-  // A further group may have been added to its apps.
+  // A further group may have been added to its apps, or is just being added.
+  await holdRecord(trx, { kind: 'composite-app', path: compositeApp }, 'update');
   if ((await listRecords(trx, 'group', compositeApp)).length > 0) return;
   await deleteWhole(trx, compositeApp);
-  const isThere = (await findRecord(trx, { kind: 'cloud', path: cloud })) !== null;
+  const isThere = (await holdRecord(trx, { kind: 'cloud', path: cloud }, 'update')) !== null;
   if (isThere && !(await isCloudInUse(trx, cloud))) await deleteWhole(trx, cloud);
 }
 

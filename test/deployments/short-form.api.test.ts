@@ -1,8 +1,11 @@
 /** Deployments of one document: made, listed, started again, removed. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
+import { addRecord } from '../../control/deployments/records.ts';
 import { createRemovalSweep, endRemovalOf } from '../../control/deployments/remove-deployment.ts';
 import { beginPhase, finishPhase } from '../../control/deployments/run-phase.ts';
 import { contextWorkflowId } from '../../domain/deployments/workflow-id.ts';
+import { eventually } from '../support/eventually.ts';
 import { createTokenApi, type TokenApi } from '../support/stack/token-api.ts';
 import { archiveOf } from './archive-fixture.ts';
 import { MANIFESTS, makeDeployment, SECRET_MANIFEST } from './placement-fixtures.ts';
@@ -318,6 +321,33 @@ describe('the removal of a deployment', () => {
     for (const path of [compositeApp, `${compositeApp}/apps/agent`, cloud]) {
       expect((await admin('GET', path, undefined, { accept: '*/*' })).status).toBe(200);
     }
+  });
+
+  test('waits for a further group that is just being added, and leaves its apps', async () => {
+    const name = newName();
+    await operator('POST', URL, documentOf(name, 'lab', { instantiate: false }));
+    const parent = `projects/default/composite-apps/${name}/v1`;
+    const spec = { profile: 'none', version: 'r1', 'logical-cloud': `d-${name}` };
+    const metadata = { name: 'second', description: '', userData1: '', userData2: '' };
+    const added = Promise.withResolvers<void>();
+    const goesOn = Promise.withResolvers<void>();
+    const beside = async () => {
+      added.resolve();
+      await goesOn.promise;
+    };
+    const adding = addRecord(engine(), { actor: 'token/ops' }, { kind: 'group', parent }, { metadata, spec }, { beside });
+    await added.promise;
+    const removing = operator('DELETE', `${URL}/${name}`);
+    await eventually('the removal waits', async () => {
+      const { rows } = await sql`select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`.execute(api.database.db);
+      return rows.length > 0;
+    });
+    goesOn.resolve();
+    await adding;
+    expect((await removing).body).toEqual({ name, is_gone: true });
+    expect(await codeOf('GET', `/v2/${parent}/deployment-intent-groups/second`)).toEqual([200, null]);
+    expect(await codeOf('GET', `/v2/${parent}/apps/agent`)).not.toEqual([404, 'not_found']);
   });
 
   test('leaves the apps of a further group', async () => {
