@@ -1,6 +1,7 @@
 /** Metrics that playbooks make, beside those of the process. */
 import { Counter, Gauge, Histogram, type Registry, Summary } from 'prom-client';
 import { seriesOf, USER_METRICS_MAX, type UserMetric } from '../../domain/operator/user-metrics.ts';
+import { messageOf } from '../../domain/text/message-of.ts';
 
 type Made =
   | { type: 'counter'; metric: Counter }
@@ -25,7 +26,13 @@ export function openUserMetrics(registry: Registry): TakeUserMetric {
     if (other !== undefined) return `${name} and the metric ${other} would write the same series`;
     if (made.size >= USER_METRICS_MAX)
       return `there are ${USER_METRICS_MAX} metrics of playbooks, and there may be no more`;
-    const metric = newMetric({ name, help: help === '' ? name : help, registers: [registry] }, type);
+    let metric: Made;
+    try {
+      metric = newMetric({ name, help: help === '' ? name : help, registers: [registry] }, type);
+    } catch (error) {
+      // The registry takes names that every object has, such as `constructor`, for its own.
+      return `${name} cannot be the name of a metric: ${messageOf(error)}`;
+    }
     made.set(name, metric);
     for (const one of names) series.set(one, name);
     return metric;

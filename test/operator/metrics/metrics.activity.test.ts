@@ -221,6 +221,7 @@ describe('metrics of playbooks', () => {
       [{ name: 'workqueue_depth', gauge: { set: 1 } }, 'workqueue_depth is a metric of the operator itself'],
       [{ name: 'ansible_operator_reconciles_count', counter: {} }, 'is a metric of the operator itself'],
       [{ name: 'none' }, 'at least one of'],
+      [{ name: 'constructor', counter: {} }, 'constructor cannot be the name of a metric'],
       ['{', 'the body is not JSON'],
     ] as const)
       expect(await post(body)).toEqual([400, expect.stringContaining(words)]);
