@@ -23,6 +23,8 @@ const DEPLOYMENT = '/deployments/:deployment';
 const STATUS_GAP_MS = 250;
 /** A live status is looked at again after so long, ms: what changes in clusters is not announced. */
 const STATUS_LOOK_MS = 2_000;
+/** The status of tens of thousands of resources takes seconds to be read: a reader of it leaves most of the time to other requests. */
+const STATUS_RESTS = 4;
 
 /** What happens in a deployment, and how it stands, as pages or live. */
 export async function deploymentEventRoutes(app: ApiServer, deps: DeploymentApi): Promise<void> {
@@ -83,6 +85,7 @@ export async function deploymentEventRoutes(app: ApiServer, deps: DeploymentApi)
         ...{ id: `status ${path} ${JSON.stringify(request.query)}`, streamId: instance ?? path },
         read: () => readStatus(deps, path, request.query),
         gone: { name, deleted: true },
+        rests: STATUS_RESTS,
       };
       return live.send(reply, stream, STATUS_GAP_MS, statusPass(), STATUS_LOOK_MS);
     },

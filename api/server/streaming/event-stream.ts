@@ -25,6 +25,8 @@ export interface EventStreamOptions<State extends StreamState> {
   gone: State['end'];
   /** Milliseconds from one pass to the next at least, so that a busy run is told in fewer, larger steps. */
   gapMs: number;
+  /** So many times as long as the state took to be read lie between two reads at least. Default 0. */
+  rests?: number;
   /** A comment is sent after so much silence, so that proxies keep the connection. Default 15,000. */
   heartbeatMs?: number;
   signal: AbortSignal;
@@ -42,14 +44,16 @@ function encode({ id, event, data }: Frame): string {
 export async function* eventStream<State extends StreamState>(
   options: EventStreamOptions<State>,
 ): AsyncGenerator<string> {
-  const { topic, readState, pass, gone, gapMs, heartbeatMs = HEARTBEAT_MS, signal } = options;
+  const { topic, readState, pass, gone, gapMs, rests = 0, heartbeatMs = HEARTBEAT_MS, signal } = options;
   let lastSent = Date.now();
   yield 'retry: 1000\n\n';
   while (!signal.aborted) {
     const { version } = topic;
     let wait = heartbeatMs - (Date.now() - lastSent);
     try {
+      const began = performance.now();
       const state = await readState(version);
+      const tookMs = performance.now() - began;
       if (state !== null) {
         for await (const frame of pass(state)) {
           yield encode(frame);
@@ -61,7 +65,7 @@ export async function* eventStream<State extends StreamState>(
         yield encode({ event: 'end', data: state === null ? gone : state.end });
         return;
       }
-      await pause(gapMs, signal);
+      await pause(Math.max(gapMs, rests * tookMs), signal);
       wait = heartbeatMs - (Date.now() - lastSent);
       await topic.changed(version, Math.max(0, wait), signal);
     } catch (error) {

@@ -15,6 +15,8 @@ export interface LiveSource<State extends StreamState> {
   read(): Promise<State | null>;
   /** The last message when nothing is left. */
   gone: State['end'];
+  /** As in eventStream: for what takes long to be read. */
+  rests?: number;
 }
 
 /** Live streams on one server. */
@@ -36,14 +38,14 @@ export function createLiveStreams(app: ApiServer, deps: Pick<ApiShared, 'streams
   app.addHook('preClose', async () => closing.abort());
   return {
     shared,
-    send: (reply, { id, streamId = id, read, gone }, gapMs, pass, heartbeatMs) => {
+    send: (reply, { id, streamId = id, read, gone, rests = 0 }, gapMs, pass, heartbeatMs) => {
       const heart = heartbeatMs === undefined ? {} : { heartbeatMs };
       const topic = deps.streams.join(streamId);
       const readState = (version: number) => shared.read(`state ${id} ${version}`, read);
       return sendEventStream(
         reply,
         closing.signal,
-        (signal) => eventStream({ topic, readState, pass, gone, gapMs, signal, ...heart }),
+        (signal) => eventStream({ topic, readState, pass, gone, gapMs, rests, signal, ...heart }),
         () => topic.leave(),
       );
     },

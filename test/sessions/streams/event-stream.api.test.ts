@@ -1,4 +1,5 @@
 import { type AddressInfo, connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import fastify from 'fastify';
 import { eventStream, type Pass, sendEventStream } from '../../../api/server/streaming/event-stream.ts';
@@ -72,6 +73,18 @@ describe('the text of a stream', () => {
       throw new Error('wrong');
     };
     await expect(collect(eventStream({ ...options, readState }), () => false)).rejects.toThrow('wrong');
+  });
+
+  test('rests longer between reads that take long', async () => {
+    const times: number[] = [];
+    const readState = async () => {
+      times.push(performance.now());
+      await delay(20);
+      return { ...state, over: times.length === 3 };
+    };
+    await collect(eventStream({ ...options, readState, rests: 4, heartbeatMs: 0 }), () => false);
+    const [first = 0, second = 0, third = 0] = times;
+    expect(Math.min(second - first, third - second)).toBeGreaterThan(80);
   });
 
   test('puts line ends of the data on one line', async () => {
