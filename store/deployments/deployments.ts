@@ -37,21 +37,23 @@ const COLUMNS = sql`r.path, r.metadata, r.created_at, a.state, a.instance, a.rev
     where p.parent = r.parent and p.kind = 'app' order by p.position) as apps,
   exists (select from deployment_removals d where d.path = r.path) as is_removed`;
 
-const JOINED = sql`placement_records r
-  join lateral (
+/** Every group has an action: its history begins in the transaction that makes it. */
+const BESIDE = sql`join lateral (
     select state, instance, revision, time, actor from deployment_actions where owner = r.path order by number desc limit 1
   ) a on true
   left join deployment_contexts c on c.id = a.instance and c.owner = r.path`;
 
-/** Returns deployments by name, in code-point order, behind a name. */
+/** Returns deployments by name, in code-point order, behind a name. What stands beside them is read of those of the page alone. */
 export async function listDeployments(db: Db, after: string, limit: number): Promise<DeploymentRow[]> {
-  const { rows } = await sql<DeploymentRow>`select ${COLUMNS} from ${JOINED}
-    where r.kind = 'group' and ${NAME} > ${after} order by ${NAME} limit ${limit}`.execute(db);
+  const { rows } = await sql<DeploymentRow>`select ${COLUMNS} from (
+      select r.*, ${NAME} as name from placement_records r
+      where r.kind = 'group' and ${NAME} > ${after} order by ${NAME} limit ${limit}
+    ) r ${BESIDE} order by r.name`.execute(db);
   return rows;
 }
 
 export async function findDeployment(db: Db, path: string): Promise<DeploymentRow | null> {
-  const { rows } = await sql<DeploymentRow>`select ${COLUMNS} from ${JOINED}
+  const { rows } = await sql<DeploymentRow>`select ${COLUMNS} from placement_records r ${BESIDE}
     where r.kind = 'group' and r.path = ${path}`.execute(db);
   return rows[0] ?? null;
 }
