@@ -117,7 +117,7 @@ def _plugin(plugins: str) -> Any:
 
 
 def stamp_of(path: str) -> tuple[int, ...] | None:
-    """By what a file is recognised that nobody has written since; None when it is not there."""
+    """By this a file is known that was not written since; None when it is not there."""
     try:
         found = os.stat(path)
     except OSError:

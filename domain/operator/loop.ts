@@ -1,4 +1,4 @@
-/** Resources that run for their dependents for ever, since somebody else changes those again and again. */
+/** Resources that run for their dependents for ever, since another client changes those dependents again and again. */
 import type { Cause } from './cause.ts';
 import type { ReconcileOutcome } from './resource-words.ts';
 

@@ -16,7 +16,7 @@ export interface MetricsListening {
   port: number;
   /** Null: plain HTTP. */
   certificate?: KeyedCertificate | null;
-  /** Null: everybody may read. */
+  /** Null: every client may read. */
   guard?: MetricsGuard | null;
 }
 

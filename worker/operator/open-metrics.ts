@@ -37,7 +37,7 @@ export async function openMetrics({ start, version, isPod, client, log }: Metric
   const closing: (() => unknown)[] = [];
   const address = flags['metrics-bind-address'];
   if (address !== '0' && address !== '') {
-    // Elsewhere everybody may write below the folder for temporary files.
+    // Elsewhere every user may write below the folder for temporary files.
     const folder = isPod ? GIVEN : null;
     const guard = flags['metrics-require-rbac'] ? createMetricsGuard({ client, clock: () => new Date(), log }) : null;
     const certificate = flags['metrics-secure'] ? await certificateOf(folder) : null;

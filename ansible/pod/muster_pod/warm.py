@@ -1,7 +1,7 @@
 """A process of this pod that has imported Ansible, and starts the launchers of its runs.
 
-It is made while the pod waits for its inventory. Whatever goes wrong with it costs a cold start and nothing else: a run is claimed by
-one launcher, whoever starts it.
+It is made while the pod waits for its inventory. Whatever goes wrong with it costs a cold start and nothing else: of all launchers of
+a run, one claims it.
 """
 
 from __future__ import annotations

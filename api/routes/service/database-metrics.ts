@@ -92,7 +92,7 @@ const COUNT_HELP: Record<CountName, string> = {
   sessions_ended: 'Sessions that ended, by result',
   batches_ended: 'Batches that ended, by result',
   plan_nodes_failed: 'Nodes that had failed when their plan ended, by outcome',
-  runs_lost: 'Playbook runs whose end nobody knows, by what they were for',
+  runs_lost: 'Playbook runs whose end is unknown, by what they were for',
   webhook_notifications_ended: 'Notifications that were delivered, or given up, by result',
   schedule_runs: 'Runs of schedules that ended, by result',
 };
