@@ -59,6 +59,8 @@ export interface PreparedApp {
   sealed: Buffer;
   manifests: StoredManifest[];
   warnings: string[];
+  /** Size of the files in the archive. */
+  bytes: number;
 }
 
 /** Reads and seals an archive before the transaction that stores it: the key may have to be made, by another connection. */
@@ -67,15 +69,16 @@ export async function prepareApp(
   compositeApp: string,
   name: string,
   archive: Buffer,
+  mostBytes?: number,
 ): Promise<PreparedApp> {
-  const { manifests, warnings } = await deps.readArchive(archive);
+  const { manifests, warnings, bytes } = await deps.readArchive(archive, mostBytes);
   if (manifests.some(({ manifest }) => at(manifest, 'metadata', 'annotations', WAIT_ANNOTATION) !== undefined)) {
     throw notSupported(`the annotation ${WAIT_ANNOTATION}`);
   }
   const stored: StoredManifest[] = [];
   for (const manifest of manifests) stored.push(await storedManifest(deps, manifest));
   const sealed = await deps.archiveSeal.seal(archive, placeOfArchive(`${compositeApp}/apps/${name}`));
-  return { sealed, manifests: stored, warnings };
+  return { sealed, manifests: stored, warnings, bytes };
 }
 
 /** Stores what belongs to the record of an app. */

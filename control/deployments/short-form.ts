@@ -1,6 +1,7 @@
 /** The short form: one document makes all records of a deployment, in one transaction, and starts it. */
 import { createHash } from 'node:crypto';
 import type { Acting } from '../../domain/access/acting.ts';
+import { ARCHIVE_LIMITS } from '../../domain/deployments/archive-rules.ts';
 import {
   cloudOf,
   SHORT_PROFILE,
@@ -103,15 +104,19 @@ function taken(name: string) {
   );
 }
 
+/** All archives of a document may have as much together as one archive may have by itself: they are held at the same time. */
 async function prepareApps(
   deps: ShortDependencies,
   compositeApp: string,
   apps: readonly ShortApp[],
 ): Promise<Map<string, PreparedApp>> {
   const prepared = new Map<string, PreparedApp>();
+  let left: number = ARCHIVE_LIMITS.unpackedBytes;
   for (const { name, manifests, bundle } of apps) {
     const archive = manifests === undefined ? Buffer.from(bundle ?? '', 'base64') : await deps.packManifests(manifests);
-    prepared.set(name, await prepareApp(deps, compositeApp, name, archive));
+    const app = await prepareApp(deps, compositeApp, name, archive, left);
+    prepared.set(name, app);
+    left -= app.bytes;
   }
   return prepared;
 }

@@ -19,15 +19,18 @@ export function isManifestFile(path: string): boolean {
   return /\.ya?ml$/i.test(path);
 }
 
-/** Returns the check of one archive's entries, in their order. It throws `render_failed` for an entry that is not allowed. */
-export function archiveCheck(): (entry: ArchiveEntry) => void {
+/**
+ * Returns the check of one archive's entries, in their order. It throws `render_failed` for an entry that is not allowed.
+ * `mostBytes`: less than the limit where others have used some of it.
+ */
+export function archiveCheck(mostBytes: number = ARCHIVE_LIMITS.unpackedBytes): (entry: ArchiveEntry) => void {
   let entries = 0;
   let bytes = 0;
   return ({ path, type, size }) => {
     entries += 1;
     bytes += size;
     if (entries > ARCHIVE_LIMITS.entries) throw refused(`it has more than ${ARCHIVE_LIMITS.entries} entries`);
-    if (bytes > ARCHIVE_LIMITS.unpackedBytes) throw refused(`it is larger than ${ARCHIVE_LIMITS.unpackedBytes} bytes`);
+    if (bytes > mostBytes) throw refused(`it is larger than ${mostBytes} bytes${hasShared(mostBytes)}`);
     if (isOutside(path)) throw refused(`the path of an entry leads out of the archive: '${path.slice(0, 200)}'`);
     if (type === 'pax-global-header' || type === 'pax-header') return;
     if (type !== 'file' && type !== 'contiguous-file' && type !== 'directory') {
@@ -37,6 +40,11 @@ export function archiveCheck(): (entry: ArchiveEntry) => void {
       throw refused(`'${path.slice(0, 200)}' is larger than ${ARCHIVE_LIMITS.manifestBytes} bytes`);
     }
   };
+}
+
+function hasShared(mostBytes: number): string {
+  const { unpackedBytes } = ARCHIVE_LIMITS;
+  return mostBytes < unpackedBytes ? `, which the archives before it have left of ${unpackedBytes}` : '';
 }
 
 function isOutside(path: string): boolean {

@@ -20,8 +20,11 @@ export interface CheckedCredential {
  */
 export type ReadKubeconfig = (kubeconfig: Uint8Array) => Promise<CheckedCredential>;
 
-/** Reads an app's archive. Throws `render_failed`. */
-export type ReadArchive = (archive: Uint8Array) => Promise<ReadManifests>;
+/**
+ * Reads an app's archive; `bytes`: the size of its files. `mostBytes`: less than an archive may have, where others have used some of it.
+ * Throws `render_failed`.
+ */
+export type ReadArchive = (archive: Uint8Array, mostBytes?: number) => Promise<ReadManifests & { bytes: number }>;
 
 /** Packs the YAML of an app's manifests as an archive; the same text is always the same archive. */
 export type PackManifests = (manifests: string) => Promise<Buffer>;

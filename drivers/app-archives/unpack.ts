@@ -15,8 +15,11 @@ export interface ManifestFile {
   bytes: Buffer;
 }
 
-/** Returns the files with manifests of a `.tar.gz`, in its order. Throws `render_failed`. */
-export async function unpackManifests(archive: Uint8Array): Promise<ManifestFile[]> {
+/** Returns the files with manifests of a `.tar.gz`, in its order, and the size of all its files. Throws `render_failed`. */
+export async function unpackManifests(
+  archive: Uint8Array,
+  mostBytes: number,
+): Promise<{ files: ManifestFile[]; bytes: number }> {
   if (archive.byteLength > ARCHIVE_LIMITS.packedBytes) {
     throw musterError('render_failed', `The archive is larger than ${ARCHIVE_LIMITS.packedBytes} bytes`);
   }
@@ -25,12 +28,14 @@ export async function unpackManifests(archive: Uint8Array): Promise<ManifestFile
     const why = isLarge ? `it is larger than ${ARCHIVE_LIMITS.unpackedBytes} bytes unpacked` : 'it is no .tar.gz';
     throw musterError('render_failed', `The archive is refused: ${why}`);
   });
-  const check = archiveCheck();
+  const check = archiveCheck(mostBytes);
   const files: ManifestFile[] = [];
+  let bytes = 0;
   try {
     for await (const entry of Readable.from([tar]).pipe(extract())) {
       const { name, type, size } = entry.header;
       check({ path: name, type: type ?? 'file', size: size ?? 0 });
+      bytes += size ?? 0;
       if (type === 'directory' || !isManifestFile(name)) entry.resume();
       else files.push({ path: name, bytes: await bytesOf(entry) });
     }
@@ -38,7 +43,7 @@ export async function unpackManifests(archive: Uint8Array): Promise<ManifestFile
     if (isMusterError(error)) throw error;
     throw musterError('render_failed', 'The archive is refused: its tar cannot be read');
   }
-  return files;
+  return { files, bytes };
 }
 
 async function bytesOf(entry: AsyncIterable<unknown>): Promise<Buffer> {

@@ -146,6 +146,18 @@ describe('a document', () => {
     expect(body.apps[0].clusters.map(({ cluster }: { cluster: string }) => cluster)).toEqual(['east']);
   });
 
+  test('whose archives are too large together is refused', async () => {
+    const bundle = (await archiveOf([['a.yaml', MANIFESTS], ['big.bin', '0'.repeat(30 * 2 ** 20)]])).toString('base64');
+    const app = (name: string) => ({ name, bundle, placement });
+    const apps = (count: number) => Array.from({ length: count }, (_, number) => app(`app-${number}`));
+    const refused = await operator('POST', URL, { name: 'bad', apps: apps(3) });
+    expect([refused.status, refused.body]).toMatchObject([
+      422,
+      { code: 'render_failed', detail: expect.stringContaining('left of 67108864') },
+    ]);
+    expect(await codeOf('POST', URL, { name: newName(), apps: apps(2) })).toEqual([202, null]);
+  });
+
   const placement = { all_of: [{ provider: 'lab', cluster: 'north' }] };
   const appOf = (more: object) => ({
     name: 'bad',
