@@ -112,6 +112,28 @@ test('each change is told once, in its order, until the AppContext has ended', a
   expect(messages.map(({ id }) => Number(id))).toEqual(events.map(({ seq }) => seq));
 });
 
+test('what many write at a time has its numbers without a gap, each change once', async () => {
+  const { db } = api.database;
+  const names = Array.from({ length: 30 }, (_, number) => `c${number}`);
+  const manifests = names.map((name) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\n`).join('---\n');
+  const apps = [{ name: 'agent', manifests, placement: { all_of: [{ provider: 'told', label: 'edge' }] } }];
+  const { instance } = (await operator('POST', URL, { name: 'many', apps })).body;
+  await beginPhase(engine(), instance);
+  const cluster = { provider: 'told', cluster: 'south', revision: 1 };
+  await noteProbe(db, cluster, { failed: { reason: 'Unreachable', message: '' } }, { now, next: now });
+  await Promise.all([
+    ...names.flatMap((name) =>
+      ['north', 'south'].map((one) => noteOutcome(db, groupOf(instance, one), `${name}+ConfigMap`, applied, now)),
+    ),
+    noteProbe(db, cluster, { seen: { version: 'v1' } }, { now, next: now }),
+  ]);
+  const events = await eventsOf('many', '?limit=1000');
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+  const resources = events.flatMap((event) => (event.type === 'resource' ? [`${event.cluster} ${event.resource}`] : []));
+  expect([resources.length, new Set(resources).size]).toEqual([60, 60]);
+  expect(events.map(wordsOf)).toContain('connectivity told+south Reachable');
+});
+
 test('a cluster that goes away is told of even where that could not be written at first', async () => {
   const { db } = api.database;
   await operator('POST', URL, documentOf('told-late', 'told'));
