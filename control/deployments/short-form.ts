@@ -65,7 +65,9 @@ export async function applyDeployment(
   const told = await deps.db.transaction().execute(async (trx) => {
     if (content !== null && (await makeRecords(trx, given, { prepared, settings, written }))) {
       await insertShort(trx, place.path, content);
-    } else if (!(await isSame({ ...deps, db: trx }, place.path, digest))) throw taken(given.name);
+    } else if (!(await isSame({ ...deps, db: trx }, place.path, digest))) {
+      throw isThere ? goneMeanwhile(given.name) : taken(given.name);
+    }
     if (await isRemoved(trx, place.path))
       throw musterError('invalid_state', `Deployment '${given.name}' is being removed`);
     return await proceed(trx, given, written);
@@ -94,6 +96,10 @@ async function isSame(
     'already_exists',
     `Deployment '${name}' exists with other content: remove it first, since updates are not built yet`,
   );
+}
+
+function goneMeanwhile(name: string) {
+  return musterError('invalid_state', `Deployment '${name}' was removed at the same moment: send the document again`);
 }
 
 function taken(name: string) {
