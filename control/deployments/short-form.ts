@@ -25,12 +25,12 @@ import { musterError } from '../../domain/errors.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { appendAction } from '../../store/deployments/histories.ts';
 import type { Written } from '../../store/deployments/providers.ts';
-import { insertRecord } from '../../store/deployments/records.ts';
+import { holdRecord, insertRecord } from '../../store/deployments/records.ts';
 import { findShort, insertShort, isRemoved } from '../../store/deployments/short-deployments.ts';
 import { callGroupIn, type LifecycleDependencies } from './group-lifecycle.ts';
 import { checkSettings, INTENT_KEY } from './instantiate.ts';
 import { type AppDependencies, type PreparedApp, prepareApp, writeApp } from './put-app.ts';
-import { addRecordIn } from './records.ts';
+import { addRecordIn, recordNotFound } from './records.ts';
 import { standingOf } from './situation.ts';
 import { wantedContext } from './tell-context.ts';
 
@@ -136,6 +136,9 @@ async function makeRecords(
   const { project, compositeApp, path } = shortPlace(name);
   const own = named(SHORT_PROJECT);
   await insertRecord(trx, { kind: 'project', path: project, parent: null, metadata: own, spec: {} }, written);
+  // It may be removed at the same moment.
+  if ((await holdRecord(trx, { kind: 'project', path: project }, 'share')) === null)
+    throw recordNotFound('project', project);
   const record = { kind: 'composite-app', path: compositeApp, parent: project, metadata: named(name) } as const;
   if ((await insertRecord(trx, { ...record, spec: { version: SHORT_VERSION } }, written)) !== 'added') return false;
   const add = async (kind: Parameters<typeof recordPath>[1], parent: string, metadata: Metadata, spec: object = {}) =>
