@@ -1,8 +1,19 @@
 /** Where the cells of the grid are, and which pixels they are. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { cellAt, cellOf, countsOf, groupOf, layoutOf, movedTo, placeOf } from '../../web/src/fleet/grid-layout.ts';
+import {
+  cellAt,
+  cellOf,
+  countsOf,
+  GROUPS_DRAWN,
+  groupOf,
+  layoutOf,
+  movedTo,
+  placeOf,
+} from '../../web/src/fleet/grid-layout.ts';
+import { movedFrom } from '../../web/src/fleet/grid-news.ts';
 import { drawCells, type GridColours, pixelOf } from '../../web/src/fleet/grid-pixels.ts';
+import { filterOf } from '../../web/src/fleet/group-filter.ts';
 
 const groupsOf = (counts: readonly number[]) => {
   let start = 0;
@@ -112,3 +123,31 @@ describe('pixels', () => {
     expect(pixelOf('rgb(13, 162, 109)').toString(16)).toBe('ff6da20d');
   });
 });
+
+test('as many groups as are drawn fit into a picture that browsers draw', () => {
+  const counts = Array.from({ length: GROUPS_DRAWN }, () => 400);
+  for (const width of [320, 1_920]) {
+    const { height } = layoutOf(groupsOf(counts), 200_000, width);
+    expect(height).toBeLessThan(16_384);
+    expect(height * width).toBeLessThan(2 ** 24);
+  }
+});
+
+test('places that moved again while they were read are read again', () => {
+  const [first, second, third] = [{ version: 'a' }, { version: 'b' }, { version: 'c' }];
+  expect([movedFrom(first, first), movedFrom(undefined, first), movedFrom(first, undefined)]).toEqual(['', '', '']);
+  const seen = [movedFrom(first, second), movedFrom(second, third), movedFrom(third, second)];
+  expect(new Set(seen).size).toBe(3);
+  expect(seen).not.toContain('');
+});
+
+test.each([
+  ['none', '', {}],
+  ['configuration', 'a=b,c', { config_name: 'a=b,c' }],
+  ['rack', 'r1', { tags: 'rack=r1' }],
+  ['rack', '', null],
+  ['rack', 'r1,row=2', null],
+  ['a=b', 'c', null],
+])('the group %j with the label %j is asked for by %j', (group, label, filter) =>
+  expect(filterOf(group, label)).toEqual(filter),
+);

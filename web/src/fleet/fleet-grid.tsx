@@ -1,13 +1,13 @@
 import './fleet.css';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useId, useState } from 'react';
-import type { ComponentFilters } from '../components/search.ts';
 import { Failure } from '../shared/ui/failure.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
 import { StatusBadge } from '../shared/ui/status-badge.tsx';
 import { GridCanvas } from './grid-canvas.tsx';
 import { useGrid } from './grid-data.ts';
-import { countsOf, type Group, LETTERS } from './grid-layout.ts';
+import { countsOf, GROUPS_DRAWN, type Group, LETTERS } from './grid-layout.ts';
+import { filterOf } from './group-filter.ts';
 
 /** Groups that the table shows. */
 const SHOWN = 100;
@@ -63,7 +63,7 @@ function Shown({ grid: { ids = [], groups = [], total }, group, status }: ShownP
   const labelOf = ({ label }: Group) => (group === 'none' ? 'all' : label === '' ? '(none)' : label);
   return (
     <div className="grid-and-groups">
-      {ids.length > 0 ? (
+      {ids.length > 0 && groups.length <= GROUPS_DRAWN ? (
         <div>
           <GridCanvas ids={ids} groups={groups} status={status} labelOf={labelOf} />
           <p className="buttons quiet">
@@ -76,7 +76,11 @@ function Shown({ grid: { ids = [], groups = [], total }, group, status }: ShownP
           </p>
         </div>
       ) : (
-        <p>There are too many components for a grid: {total}. Their groups are shown alone.</p>
+        <p>
+          There are too many{' '}
+          {ids.length > 0 ? `groups for a grid: ${groups.length}` : `components for a grid: ${total}`}. The groups are
+          shown alone.
+        </p>
       )}
       <Groups groups={groups} group={group} status={status} labelOf={labelOf} />
     </div>
@@ -129,7 +133,7 @@ function Groups({ groups, group, status, labelOf }: GroupsProps) {
   );
 }
 
-/** Leads to the components of a group. Those that have no value cannot be asked for. */
+/** Leads to the components of a group, where they can be asked for. */
 function GroupLink({ group, label, text }: { group: string; label: string; text: string }) {
   const filter = filterOf(group, label);
   if (filter === null) return shownText(text);
@@ -138,10 +142,4 @@ function GroupLink({ group, label, text }: { group: string; label: string; text:
       {shownText(text)}
     </Link>
   );
-}
-
-function filterOf(group: string, label: string): ComponentFilters | null {
-  if (group === 'none') return {};
-  if (label === '') return null;
-  return group === 'configuration' ? { config_name: label } : { tags: `${group}=${label}` };
 }

@@ -3,11 +3,15 @@ import { useEffect } from 'react';
 import type { FleetGrid } from '../../../domain/fleet/grid-schema.ts';
 import { callApi } from '../shared/api-call.ts';
 import { useLive } from '../shared/live/use-live.ts';
+import { movedFrom } from './grid-news.ts';
 
 /** Returns the path of the grid below `/api/v1`. */
 export function gridPath(group: string, fields: 'all' | 'status'): string {
   return `/fleet/grid?${new URLSearchParams({ group, fields })}`;
 }
+
+/** How often letters are read while the page is seen, ms: the API shares an answer for a moment, so what is read with the last news may lack it. */
+const READ_EVERY_MS = 10_000;
 
 /** The grid as it is now: places are read once, letters with each news of components. */
 export function useGrid(group: string) {
@@ -23,14 +27,15 @@ export function useGrid(group: string) {
     queryFn: ({ signal }) => callApi<FleetGrid>(gridPath(group, 'status'), { signal }),
     enabled: whole.data !== undefined,
     gcTime: 0,
+    refetchInterval: READ_EVERY_MS,
   });
   useLive('components', [...key, 'status']);
   const { refetch } = whole;
-  const isMoved = news.data !== undefined && whole.data !== undefined && news.data.version !== whole.data.version;
+  const moved = movedFrom(whole.data, news.data);
   useEffect(() => {
-    if (isMoved) void refetch();
-  }, [isMoved, refetch]);
+    if (moved !== '') void refetch({ cancelRefetch: false });
+  }, [moved, refetch]);
   // Letters of other places would be those of other components.
-  const status = news.data !== undefined && !isMoved ? news.data.status : (whole.data?.status ?? '');
+  const status = news.data !== undefined && moved === '' ? news.data.status : (whole.data?.status ?? '');
   return { whole, status };
 }

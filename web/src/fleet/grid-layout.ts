@@ -24,6 +24,9 @@ const [SMALLEST, LARGEST] = [2, 8];
 /** Height that is aimed at, and between two groups. */
 const [AIM, BETWEEN] = [600, 6];
 
+/** Groups up to which cells are drawn: each has rows of its own, and a browser draws no picture of any height. */
+export const GROUPS_DRAWN = 500;
+
 /** Returns the places of groups in a width. Cells are as large as they can be for all to be seen at once. */
 export function layoutOf(groups: readonly Group[], total: number, width: number): GridLayout {
   const fitting = Math.floor(Math.sqrt((width * AIM) / Math.max(1, total)));
