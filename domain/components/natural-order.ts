@@ -31,9 +31,9 @@ export function naturalPlaces(names: readonly string[]): number[] {
   const places = names.map((_, place) => place);
   // Names that keys cannot tell apart, or have none, are compared part by part.
   const exact = (a: number, b: number) => byNaturalOrder(names[a] ?? '', names[b] ?? '');
-  if (keys.includes(null)) return places.sort(exact);
   return places.sort((a, b) => {
-    const [left, right] = [keys[a] ?? '', keys[b] ?? ''];
+    const [left, right] = [keys[a] ?? null, keys[b] ?? null];
+    if (left === null || right === null) return exact(a, b);
     return left < right ? -1 : left > right ? 1 : exact(a, b);
   });
 }

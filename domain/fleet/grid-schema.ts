@@ -3,6 +3,8 @@ import { z } from 'zod';
 
 /** Components above which cells are left out: a page shows groups alone. */
 export const GRID_CELLS_MAX = 200_000;
+/** Groups that are answered where cells are left out. */
+export const GRID_GROUPS_MAX = 10_000;
 
 const version = z.string().describe('Another one whenever cells have another place or another component.');
 const status = z
@@ -26,7 +28,7 @@ export const FleetGridSchema = z
         }),
       )
       .optional()
-      .describe('In natural order; left out with `fields=status`.'),
+      .describe('In natural order; left out with `fields=status`. Above 200,000 components at most 10,000 of them.'),
     ids: z
       .array(z.string())
       .optional()

@@ -23,13 +23,18 @@ export function gridOrder(ids: readonly string[], labels: readonly string[]): Gr
     else known.push(place);
   }
   const names = [...members.keys()];
-  const inOrder = naturalPlaces(names).map((place) => names[place] ?? '');
   const places: number[] = [];
   const groups: GridGroup[] = [];
-  for (const label of [...inOrder.filter((name) => name !== ''), ...inOrder.filter((name) => name === '')]) {
+  for (const label of labelsInOrder(names).map((place) => names[place] ?? '')) {
     const cells = members.get(label) ?? [];
     groups.push({ label, start: places.length, count: cells.length });
     for (const place of cells) places.push(place);
   }
   return { places, groups };
+}
+
+/** Returns the places of labels in the order in which their groups stand: in natural order, the empty one last. */
+export function labelsInOrder(labels: readonly string[]): number[] {
+  const places = naturalPlaces(labels);
+  return [...places.filter((place) => labels[place] !== ''), ...places.filter((place) => labels[place] === '')];
 }

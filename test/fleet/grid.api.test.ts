@@ -1,6 +1,9 @@
 /** The grid of the fleet, and what was configured by the hour. */
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
+import { createGridReader } from '../../control/fleet/read-grid.ts';
+import { countByHour, countGroups, type GridGrouping } from '../../store/fleet/grid.ts';
 import { insertHostResults } from '../../store/runs/host-results.ts';
 import { ensureRun, markRunRecorded } from '../../store/runs/runs.ts';
 import { hostResult, sessionId } from '../sessions/session-fixtures.ts';
@@ -72,6 +75,28 @@ describe('the grid', () => {
       { label: '', start: 4, count: 1 },
     ]);
     expect((await grid('?group=none-has-it')).groups).toEqual([{ label: '', start: 0, count: 5 }]);
+  });
+
+  test('of too many components has groups alone, counted by the database', async () => {
+    const read = (by: GridGrouping, most: number) => createGridReader(api.deps.db, by, most)();
+    expect(await read({ by: 'tag', tag: 'rack' }, 4)).toEqual({
+      version: expect.stringMatching(/^[0-9a-f]{16}$/),
+      total: 5,
+      groups: [
+        { label: 'r1', start: 0, count: 2 },
+        { label: 'r2', start: 2, count: 1 },
+        { label: 'r10', start: 3, count: 1 },
+        { label: '', start: 4, count: 1 },
+      ],
+      ids: [],
+      status: '',
+    });
+    expect(await read({ by: 'none' }, 4)).toMatchObject({ total: 5, groups: [{ label: '', start: 0, count: 5 }] });
+    expect(await read({ by: 'configuration' }, 5)).toMatchObject({ total: 5, status: expect.stringMatching(/^.{5}$/) });
+    expect(await countGroups(api.deps.db, { by: 'tag', tag: 'rack' }, 1)).toMatchObject({
+      total: 5,
+      groups: [{ count: 1 }],
+    });
   });
 
   test('answers statuses alone, with the version of the places that they are in', async () => {
@@ -147,4 +172,11 @@ test('by the hour it says what was configured and what failed', async () => {
   expect(body.hours[0]).toEqual({ hour: '2026-11-26T11:00:00.000Z', configured: 0, failed: 1 });
   const rest = body.hours.slice(1, 23) as { configured: number; failed: number }[];
   expect(rest.every(({ configured, failed }) => configured + failed === 0)).toBe(true);
+
+  // Half an hour beside UTC hours are other ones.
+  const inIndia = await api.deps.db.transaction().execute(async (trx) => {
+    await sql`set local time zone 'Asia/Kolkata'`.execute(trx);
+    return countByHour(trx, new Date('2026-11-27T10:00:00Z'));
+  });
+  expect(inIndia).toEqual([{ hour: new Date('2026-11-27T10:00:00Z'), configured: 2, failed: 1 }]);
 });

@@ -1,15 +1,23 @@
-/** One read for all who ask within so long, ms. What failed is read again for the next caller. */
+/**
+ * One read for all who ask within so long after it began, ms, and for all who ask while it goes on: slow reads do not pile up. What failed is read
+ * again for the next caller.
+ */
 export function sharedAnswer<T>(read: () => Promise<T>, milliseconds: number): () => Promise<T> {
-  let last: { at: number; answer: Promise<T> } | undefined;
+  let last: { at: number; isOpen: boolean; answer: Promise<T> } | undefined;
   return () => {
     const now = performance.now();
-    if (last !== undefined && now - last.at < milliseconds) return last.answer;
+    if (last !== undefined && (last.isOpen || now - last.at < milliseconds)) return last.answer;
     const answer = read();
-    const mine = { at: now, answer };
+    const mine = { at: now, isOpen: true, answer };
     last = mine;
-    answer.catch(() => {
-      if (last === mine) last = undefined;
-    });
+    answer.then(
+      () => {
+        mine.isOpen = false;
+      },
+      () => {
+        if (last === mine) last = undefined;
+      },
+    );
     return answer;
   };
 }
