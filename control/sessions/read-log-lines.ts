@@ -90,14 +90,18 @@ export async function searchLog(
   const fold = wanted.case ? (text: string) => text : (text: string) => text.toLowerCase();
   const sought = fold(q);
   const lines: LogLine[] = [];
+  let characters = 0;
   let hasMore = false;
   await walkLines(deps.db, place, log, after + 1, (number, text, length) => {
     if (hasMore || isGone()) return false;
     if (failures && !isFailure(text)) return true;
     if (sought !== '' && !fold(plainLine(text)).includes(sought)) return true;
-    hasMore = lines.length >= limit;
-    if (!hasMore) lines.push(shownLine(number, text, length));
-    return !hasMore;
+    hasMore = lines.length >= limit || characters > PAGE_CHARACTERS;
+    if (hasMore) return false;
+    const line = shownLine(number, text, length);
+    characters += line.text.length;
+    lines.push(line);
+    return true;
   });
   const { layer, attempt } = place;
   const next = { ...wanted, layer, attempt, after: lines.at(-1)?.number ?? after };

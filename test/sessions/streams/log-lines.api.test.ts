@@ -163,6 +163,17 @@ test('pages of very long lines end early', async () => {
   expect(body.next).toEqual({ layer: 0, attempt: 1, from: 3, limit: 500 });
 });
 
+test('pages of long lines that match end early', async () => {
+  const { name, id } = await make();
+  await addOutput(api.deps.db, id, 0, 0, `${'x'.repeat(4_000)}\n`.repeat(300));
+  const first = await get(`${name}/log-search?q=xx`);
+  expect(first.body.lines).toHaveLength(251);
+  expect(first.body.next).toMatchObject({ after: 251, q: 'xx' });
+  const rest = await get(`${name}/log-search?q=xx&after=251`);
+  expect(rest.body).toMatchObject({ next: null });
+  expect(numbersOf(rest)).toEqual(Array.from({ length: 49 }, (_, index) => 252 + index));
+});
+
 describe('a log is complete', () => {
   test('as soon as its run is recorded', async () => {
     const { name, id } = await make();
