@@ -41,8 +41,9 @@ export async function rowPage<Row extends { seq: number }>(
 ): Promise<RowPage<Row>> {
   const { tail, after, limit } = query;
   const read = tail === undefined ? await source.after(after, limit + 1) : await source.last(tail);
-  const rows = tail === undefined ? fitting(read.slice(0, limit)) : read;
-  const more = read.length > rows.length;
+  // Of the newest the last ones are what fits.
+  const rows = tail === undefined ? fitting(read.slice(0, limit)) : fitting(read.toReversed()).toReversed();
+  const more = tail === undefined && read.length > rows.length;
   const cursor = rows.at(-1)?.seq ?? after;
   return { rows, cursor, next: more ? { ...query, after: cursor } : null };
 }

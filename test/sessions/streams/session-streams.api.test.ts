@@ -155,6 +155,19 @@ describe('pages', () => {
   });
 });
 
+test('of large pieces of output the newest are answered, as many as fit in a page', async () => {
+  const { name, id } = await make();
+  const size = 256 * 1024;
+  for (let piece = 0; piece < 40; piece += 1) {
+    await addOutput(api.deps.db, id, 0, piece * size, `${piece}`.padEnd(size, 'x'));
+  }
+  const { body } = await get(`${name}/logs?tail=40`);
+  const seqs = body.logs.map(({ seq }: { seq: number }) => seq);
+  expect(seqs.length).toBeLessThan(40);
+  expect(seqs).toEqual(Array.from({ length: seqs.length }, (_, index) => 41 - seqs.length + index));
+  expect(body).toMatchObject({ cursor: 40, next: null });
+});
+
 describe('live', () => {
   test('what is there, then what comes, then the end', async () => {
     const { name, id } = await make();
