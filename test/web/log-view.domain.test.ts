@@ -1,7 +1,7 @@
 /** What the log view makes of lines, rows and places of the scroll bar. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { lineSpans } from '../../web/src/sessions/log/ansi-line.ts';
+import { hasText, lineSpans } from '../../web/src/sessions/log/ansi-line.ts';
 import {
   chosenOf,
   fragmentOf,
@@ -49,6 +49,18 @@ describe('a line of output', () => {
       { text: 'end', style: '' },
     ]);
     expect(lineSpans(`${ESC}[31mfirst\rlast`)).toEqual([{ text: 'last', style: 'ansi-1' }]);
+  });
+
+  test('has a bounded number of parts, and all of its text', () => {
+    const spans = lineSpans(`${ESC}[31ma${ESC}[32mb`.repeat(50_000));
+    expect(spans.length).toBeLessThanOrEqual(500);
+    expect(spans.map(({ text }) => text).join('')).toBe('ab'.repeat(50_000));
+    expect(lineSpans(`${`${ESC}[31ma${ESC}[32mb`.repeat(1_000)}\rend`)).toEqual([{ text: 'end', style: 'ansi-2' }]);
+  });
+
+  test('has a text whatever codes lie in it, and codes are no text', () => {
+    expect(hasText(`a${ESC}[31mB${ESC}[0mc`, 'abC')).toBe(true);
+    expect(hasText(`a${ESC}[31mb`, '31')).toBe(false);
   });
 
   test('has never a control or bidirectional character', () => {

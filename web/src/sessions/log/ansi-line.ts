@@ -11,6 +11,9 @@ export interface Span {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they begin with ESC, and some end with BEL
 const TERMINAL = /\u001b(?:\[([0-9;]*)m|\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])/g;
 
+/** Spans of a line at most: what comes behind them looks as the last one does. A page with very many elements stands still. */
+const SPANS = 500;
+
 interface Look {
   isBold: boolean;
   colour: number | null;
@@ -28,7 +31,10 @@ export function lineSpans(line: string): Span[] {
       if (state === '') continue;
       if (isReturned) spans = [];
       isReturned = false;
-      spans.push({ text: state.split('\t').map(shownText).join('\t'), style: styleOf(look) });
+      const text = state.split('\t').map(shownText).join('\t');
+      const last = spans.at(-1);
+      if (last === undefined || spans.length < SPANS) spans.push({ text, style: styleOf(look) });
+      else last.text += text;
     }
   };
   let end = 0;
@@ -39,6 +45,11 @@ export function lineSpans(line: string): Span[] {
   }
   add(line.slice(end));
   return spans;
+}
+
+/** Whether a line has a text in it, as the API looks for it: codes for a terminal and case are no part of a line. */
+export function hasText(line: string, text: string): boolean {
+  return line.replace(TERMINAL, '').toLowerCase().includes(text.toLowerCase());
 }
 
 function styleOf({ isBold, colour }: Look): string {

@@ -27,7 +27,8 @@ export function ChosenText({
   total,
   address,
 }: ChosenTextProps) {
-  const limit = Math.min(last, total, first + SHOWN - 1) - first + 1;
+  const wanted = Math.min(last, total) - first + 1;
+  const limit = Math.min(wanted, SHOWN);
   const read = useQuery({
     // A last line may go on.
     queryKey: ['log-chosen', name, id, layer, attempt, first, limit, first + limit > total ? total : null],
@@ -51,6 +52,9 @@ export function ChosenText({
             </span>
           ))}
       </pre>
+      {read.data !== undefined && (wanted > limit || (read.data.next !== null && read.data.lines.length < limit)) && (
+        <p>Not all of these lines are shown here: the download has them.</p>
+      )}
       <CopyCommand name="Copy link" text={address} />
     </section>
   );

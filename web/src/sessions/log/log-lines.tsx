@@ -1,7 +1,7 @@
 import { type MouseEvent, type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import type { LogLine, LogLines } from '../../../../domain/sessions/log-schema.ts';
 import { Failure } from '../../shared/ui/failure.tsx';
-import { lineSpans } from './ansi-line.ts';
+import { hasText, lineSpans } from './ansi-line.ts';
 import { type ChosenLines, fragmentOf, gapText, lineOfRow, rowCount, rowOfLine } from './log-rows.ts';
 import { isProportional, LINE_HEIGHT, lastTop, scrolledHeight, scrolledTo, topOf } from './log-scroll.ts';
 import { type LogOf, useLogLines } from './use-log.ts';
@@ -133,7 +133,7 @@ export function LogLinesView({ log, end, isFollowing, onFollow, chosen, onChoose
                     number={number}
                     line={lines.get(number)}
                     isChosen={chosen !== null && number >= chosen.first && number <= chosen.last}
-                    isMatch={q !== undefined && hasText(lines.get(number), q)}
+                    isMatch={q !== undefined && hasText(lines.get(number)?.text ?? '', q)}
                     href={hrefOf(`L${number}`)}
                     choose={choose}
                   />
@@ -185,10 +185,6 @@ export function LineText({ text }: { text: string }): ReactNode {
       ))}
     </code>
   );
-}
-
-function hasText(line: LogLine | undefined, q: string): boolean {
-  return line?.text.toLowerCase().includes(q.toLowerCase()) ?? false;
 }
 
 /** Where the bar is proportional a wheel and a finger would jump: they move by lines. */

@@ -9,7 +9,7 @@ import { ChosenText } from './chosen-text.tsx';
 import { LogLinesView } from './log-lines.tsx';
 import { type ChosenLines, chosenOf, fragmentOf, nextOf } from './log-rows.ts';
 import { type LogSteps, LogTools } from './log-tools.tsx';
-import { failuresOf, type LogOf, nextMatch, useLogEnd, useMatches } from './use-log.ts';
+import { failuresOf, type LogOf, nextFailure, nextMatch, useLogEnd, useMatches } from './use-log.ts';
 
 /** The output of one layer in one attempt; it follows what comes until it is scrolled up. */
 export function LogView({ session, search }: { session: SessionDetail; search: SessionSearch }) {
@@ -136,21 +136,34 @@ function useSteps({ log, end, q, chosen, choose }: StepsOf): LogSteps {
     say(line === undefined ? none : '');
     if (line !== undefined) choose({ first: line, last: line });
   };
-  const tried = (work: () => Promise<void>) => void work().catch((error: Error) => say(error.message));
+  // One step at a time: a late answer of an earlier one leads nowhere.
+  const step = useRef(new AbortController());
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a step is for the text that was looked for when it began
+  useEffect(() => () => step.current.abort(), [q]);
+  const tried = (work: (signal: AbortSignal) => Promise<void>) => {
+    step.current.abort();
+    step.current = new AbortController();
+    const { signal } = step.current;
+    work(signal).catch((error: Error) => {
+      if (!signal.aborted) say(error.message);
+    });
+  };
   const found = matches.data;
   const numbers = found?.lines.map(({ number }) => number) ?? [];
   const match = (isBack = false) =>
-    tried(async () => {
+    tried(async (signal) => {
       if (q === undefined) return;
       const known = nextOf(numbers, current, isBack);
       // Matches behind those that are known, and in what has come since.
-      const further = known === undefined && !isBack ? await nextMatch(log, q, current) : undefined;
+      const further = known === undefined && !isBack ? await nextMatch(log, q, current, signal) : undefined;
       to(known ?? further ?? (isBack ? numbers.at(-1) : numbers[0]), 'No line has it');
     });
   const failure = (isBack = false) =>
-    tried(async () => {
-      const failures = await failuresOf(log);
-      const next = nextOf(failures, current, isBack) ?? (isBack ? failures.at(-1) : failures[0]);
+    tried(async (signal) => {
+      const { numbers: failures, hasMore } = await failuresOf(log, signal);
+      const known = nextOf(failures, current, isBack);
+      const further = known === undefined && !isBack && hasMore ? await nextFailure(log, current, signal) : undefined;
+      const next = known ?? further ?? (isBack ? failures.at(-1) : failures[0]);
       to(next, end.complete ? 'Nothing failed' : 'Nothing has failed yet');
     });
   // What is looked for is gone to as soon as it is found, once.

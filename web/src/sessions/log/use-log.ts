@@ -1,5 +1,5 @@
 import { useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect } from 'react';
+import { useEffect, useRef } from 'react';
 import type { LogLine, LogLines, LogMarks, LogSearch } from '../../../../domain/sessions/log-schema.ts';
 import { callApi, recordPath } from '../../shared/api-call.ts';
 import { PAGE_LINES, pagesOf } from './log-rows.ts';
@@ -55,11 +55,19 @@ export function useLogLines({ name, id, layer, attempt }: LogOf, end: LogLines, 
         data !== undefined && data.total >= from + PAGE_LINES ? Number.POSITIVE_INFINITY : 0,
     })),
   });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: whenever there is more, pages that had not ended are read again
+  // Of each page that is there, how long the log was when it was read again.
+  const readAgain = useRef(new Map<number, number>());
+  const busy = reads.map(({ isFetching }) => Number(isFetching)).join('');
+  // biome-ignore lint/correctness/useExhaustiveDependencies: pages that had not ended are read again whenever there is more, also while they were read
   useEffect(() => {
-    for (const read of reads)
-      if (read.isStale && !read.isFetching && read.data?.total !== end.total) void read.refetch();
-  }, [end.total]);
+    for (const [place, read] of reads.entries()) {
+      const from = pages[place] ?? 0;
+      if (!read.isStale || read.isFetching || (read.data?.total ?? 0) >= end.total) continue;
+      if (readAgain.current.get(from) === end.total) continue;
+      readAgain.current.set(from, end.total);
+      void read.refetch();
+    }
+  }, [end.total, busy]);
   const seen = pages.join(' ');
   useEffect(() => {
     const kept = client.getQueryCache().findAll({ queryKey: ['log', name, id], type: 'inactive' });
@@ -83,14 +91,31 @@ export function useMatches({ name, id, layer, attempt }: LogOf, q: string | unde
 }
 
 /** Returns the first line behind another one that has a text in it; undefined: there is none now. */
-export async function nextMatch(of: LogOf, q: string, after: number): Promise<number | undefined> {
-  const { name, layer, attempt } = of;
-  const found = await callApi<LogSearch>(logPath(name, 'log-search', { layer, attempt, q, after, limit: 1 }));
-  return found.lines[0]?.number;
+export function nextMatch(of: LogOf, q: string, after: number, signal: AbortSignal): Promise<number | undefined> {
+  return nextLine(of, { q, after }, signal);
 }
 
-/** Returns the numbers of lines that say what failed, ascending. */
-export async function failuresOf({ name, layer, attempt }: LogOf): Promise<number[]> {
-  const { failed, unreachable } = await callApi<LogMarks>(logPath(name, 'log-marks', { layer, attempt }));
-  return [...failed, ...unreachable].sort((a, b) => a - b);
+/** Returns the first line behind another one that says what failed; undefined: there is none now. */
+export function nextFailure(of: LogOf, after: number, signal: AbortSignal): Promise<number | undefined> {
+  return nextLine(of, { failures: true, after }, signal);
+}
+
+async function nextLine(
+  { name, layer, attempt }: LogOf,
+  words: Record<string, string | number | boolean>,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const path = logPath(name, 'log-search', { layer, attempt, ...words, limit: 1 });
+  return (await callApi<LogSearch>(path, { signal })).lines[0]?.number;
+}
+
+/** Returns the numbers of lines that say what failed, ascending, and whether there may be more of them. */
+export async function failuresOf(
+  { name, layer, attempt }: LogOf,
+  signal: AbortSignal,
+): Promise<{ numbers: number[]; hasMore: boolean }> {
+  const { failed, unreachable, more } = await callApi<LogMarks>(logPath(name, 'log-marks', { layer, attempt }), {
+    signal,
+  });
+  return { numbers: [...failed, ...unreachable].sort((a, b) => a - b), hasMore: more };
 }
