@@ -8,6 +8,7 @@ import {
 } from '../../web/src/batches/rollout-text.ts';
 import { readRolloutSearch } from '../../web/src/batches/search.ts';
 import { compareDrafts } from '../../web/src/configurations/both-versions.ts';
+import { withoutCredentials } from '../../web/src/configurations/clone-address.ts';
 import { applyCommand, putCommand } from '../../web/src/configurations/commands.ts';
 import { layerChange, valueText } from '../../web/src/configurations/diff-text.ts';
 import {
@@ -255,3 +256,11 @@ describe('commands', () => {
     expect(checkCommand(configuration, reconfigure, reason)).toBe(command);
   });
 });
+
+test.each([
+  ['https://git.example.test/one.git', 'https://git.example.test/one.git'],
+  ['https://user@git.example.test/one.git', 'https://git.example.test/one.git'],
+  ['https://user:a@b@git.example.test/one@two.git', 'https://git.example.test/one@two.git'],
+  ['https://git.example.test?at=a@b', 'https://git.example.test?at=a@b'],
+  ['git@git.example.test:one.git', 'git@git.example.test:one.git'],
+])('the address %j is shown as %j', (address, shown) => expect(withoutCredentials(address)).toBe(shown));

@@ -2,6 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { actingRefusal, readingRefusal } from '../../web/src/access/may.ts';
 import { optionValue } from '../../web/src/configurations/option-value.ts';
+import { newestText } from '../../web/src/runs/newest-text.ts';
 import { actionText, resultText, runText } from '../../web/src/schedules/schedule-text.ts';
 import { checksOf, type SystemStatus, webLink } from '../../web/src/service/system-status.ts';
 
@@ -71,4 +72,18 @@ describe('the system', () => {
     ['javascript:alert(1)', null],
     ['nothing', null],
   ])('%j is the link %j', (address, link) => expect(webLink(address)).toBe(link));
+});
+
+describe('the newest output', () => {
+  test('is text of lines', () => {
+    expect(newestText([])).toBe('');
+    expect(newestText(['one\ntw', 'o\r\n', '\tthree\u202e\n'])).toBe('one\ntwo\n    three\\u202e');
+  });
+
+  test('has an end of any output that a page can draw', () => {
+    const lines = newestText(Array.from({ length: 5_000 }, (_, index) => `${index}\n`)).split('\n');
+    expect([lines.length, lines[0], lines.at(-1)]).toEqual([1_000, '4000', '4999']);
+    const long = newestText(Array.from({ length: 200 }, (_, index) => `${index % 10}`.repeat(256 * 1024)));
+    expect([long.length, long.replaceAll('9', '')]).toEqual([200_000, '']);
+  });
 });

@@ -17,7 +17,7 @@ export function CreateToken() {
   const client = useQueryClient();
   const { data: me } = useMe();
   const isUnknown = me?.kind === 'none' || me?.kind === 'header';
-  const may = isUnknown ? 'Nobody is known here: set MUSTER_AUTH=token to make tokens' : null;
+  const may = isUnknown ? 'Muster asks no user for a token here: set MUSTER_AUTH=token' : null;
   const refusal = useActingRefusal('admin') ?? may;
   const [role, setRole] = useState<(typeof ROLES)[number]>('reader');
   const [name, setName] = useState('');

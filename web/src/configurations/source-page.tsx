@@ -9,6 +9,7 @@ import { Failure } from '../shared/ui/failure.tsx';
 import { Moment } from '../shared/ui/moment.tsx';
 import { PostAction } from '../shared/ui/post-action.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
+import { withoutCredentials } from './clone-address.ts';
 import { SOURCE_FILTERS } from './search.ts';
 
 interface SourcePageAnswer {
@@ -58,11 +59,6 @@ export function SourcePage() {
       above={search.shown !== undefined && <SourceDetails key={search.shown} name={search.shown} />}
     />
   );
-}
-
-/** Returns an address without a user and a password that somebody wrote into it. */
-function withoutCredentials(url: string): string {
-  return url.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@]*@/i, '$1');
 }
 
 /** A source, and what may be done with it. Its credentials are written by the command line alone, and never read. */

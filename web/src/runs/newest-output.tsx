@@ -2,10 +2,10 @@ import { type QueryKey, useQuery } from '@tanstack/react-query';
 import type { LogEntry } from '../../../domain/runs/stream-schema.ts';
 import { callApi } from '../shared/api-call.ts';
 import { Failure } from '../shared/ui/failure.tsx';
-import { shownText } from '../shared/ui/shown-text.ts';
+import { newestText } from './newest-text.ts';
 
-/** Pieces that are read, from the end, and lines that are drawn of them. */
-const [PIECES, LINES] = [200, 1_000];
+/** Pieces that are read, from the end. */
+const PIECES = 200;
 /** How often it is read while more may come, ms. */
 const OPEN_MS = 2_000;
 
@@ -27,16 +27,12 @@ export function NewestOutput({ path, queryKey, isOpen }: NewestOutputProps) {
   });
   if (read.isError) return <Failure error={read.error} retry={() => void read.refetch()} />;
   if (read.data === undefined) return <p>The output is read.</p>;
-  const text = read.data.logs.map((piece) => piece.text).join('');
+  const text = newestText(read.data.logs.map((piece) => piece.text));
   if (text === '') return <p>There is no output{isOpen && ' yet'}.</p>;
-  const lines = text.replace(/\n$/, '').split('\n');
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: who has no pointer scrolls it by keys
     <pre role="log" aria-label="Output" aria-live="off" tabIndex={0}>
-      {lines
-        .slice(-LINES)
-        .map((line) => shownText(line.replaceAll('\t', '    ').replace(/\r$/, '')))
-        .join('\n')}
+      {text}
     </pre>
   );
 }
