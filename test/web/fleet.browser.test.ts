@@ -224,6 +224,15 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the fleet page', () => {
       await page.getByText('5000 components').waitFor();
     }, 60_000);
 
+    test('of very many groups shows the groups alone', async () => {
+      const { page } = seen;
+      await stack.sql(`update components set tags = tags || jsonb_build_object('serial', id)`, []);
+      await page.goto('/ui/?group=serial');
+      await page.getByText(`There are too many groups for a grid: ${CELLS}. The groups are shown alone.`).waitFor();
+      await page.getByText(`and ${CELLS - 100} more groups`).waitFor();
+      expect(await figure().count()).toBe(0);
+    }, 90_000);
+
     test('that cannot be read says why in its panel alone, and is tried again', async () => {
       const { page } = seen;
       await page.route('**/fleet/grid?**', (route) =>

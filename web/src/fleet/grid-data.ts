@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import type { FleetGrid } from '../../../domain/fleet/grid-schema.ts';
 import { callApi } from '../shared/api-call.ts';
+import { listen } from '../shared/live/hub-client.ts';
 import { useLive } from '../shared/live/use-live.ts';
 import { movedFrom } from './grid-news.ts';
 
@@ -10,8 +11,8 @@ export function gridPath(group: string, fields: 'all' | 'status'): string {
   return `/fleet/grid?${new URLSearchParams({ group, fields })}`;
 }
 
-/** How often letters are read while the page is seen, ms: the API shares an answer for a moment, so what is read with the last news may lack it. */
-const READ_EVERY_MS = 10_000;
+/** The API shares an answer for a second: letters that were read with the last news may lack it, and are read once more after so long, ms. */
+const SETTLED_MS = 1_500;
 
 /** The grid as it is now: places are read once, letters with each news of components. */
 export function useGrid(group: string) {
@@ -27,9 +28,20 @@ export function useGrid(group: string) {
     queryFn: ({ signal }) => callApi<FleetGrid>(gridPath(group, 'status'), { signal }),
     enabled: whole.data !== undefined,
     gcTime: 0,
-    refetchInterval: READ_EVERY_MS,
   });
   useLive('components', [...key, 'status']);
+  const { refetch: readLetters } = news;
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const leave = listen('components', () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => void readLetters({ cancelRefetch: false }), SETTLED_MS);
+    });
+    return () => {
+      clearTimeout(timer);
+      leave();
+    };
+  }, [readLetters]);
   const { refetch } = whole;
   const moved = movedFrom(whole.data, news.data);
   useEffect(() => {
