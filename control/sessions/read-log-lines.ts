@@ -36,6 +36,8 @@ export async function readLogLines(deps: LogDependencies, session: SessionRow, w
   // First whether more comes: then all that comes is there.
   const complete = await isComplete(deps.db, session, place);
   const log = await deps.logs(place);
+  // The log goes on meanwhile: an answer is of what was there at one time.
+  const { total, gap } = log;
   const { limit, tail, whole } = wanted;
   const from = tail === undefined ? wanted.from : tailStart(log, tail);
   const most = tail ?? limit;
@@ -44,7 +46,7 @@ export async function readLogLines(deps: LogDependencies, session: SessionRow, w
   let next: number | null = null;
   await walkLines(deps.db, place, log, from, (number, text, length) => {
     if (next !== null) return false;
-    if (lines.length >= most || characters > PAGE_CHARACTERS) {
+    if (lines.length >= most || characters > PAGE_CHARACTERS || number > total) {
       next = number;
       return false;
     }
@@ -58,8 +60,8 @@ export async function readLogLines(deps: LogDependencies, session: SessionRow, w
     layer,
     attempt,
     lines,
-    total: Math.max(log.total, lines.at(-1)?.number ?? 0),
-    gaps: log.gap === null ? [] : [log.gap],
+    total,
+    gaps: gap === null ? [] : [gap],
     complete,
     next: next === null ? null : { layer, attempt, from: next, limit },
   };

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { getSession } from '../../../control/sessions/find-session.ts';
+import { createLogIndexes } from '../../../control/sessions/log-index.ts';
+import { readLogLines } from '../../../control/sessions/read-log-lines.ts';
 import { ensureRun, markRunRecorded } from '../../../store/runs/runs.ts';
 import { createTestApi, type TestApi } from '../../support/stack/test-api.ts';
 import { addConfiguration, addOutput, endSession, sessionId, setSession } from '../session-fixtures.ts';
@@ -172,6 +175,22 @@ test('pages of long lines that match end early', async () => {
   const rest = await get(`${name}/log-search?q=xx&after=251`);
   expect(rest.body).toMatchObject({ next: null });
   expect(numbersOf(rest)).toEqual(Array.from({ length: 49 }, (_, index) => 252 + index));
+});
+
+test('an answer is of one time, although the log goes on', async () => {
+  const { db } = api.deps;
+  const { name, id } = await make();
+  await addOutput(db, id, 0, 0, numbered(1, 3));
+  const known = await createLogIndexes(db)({ streamId: id, layer: 0, attempt: 1 });
+  await addOutput(db, id, 0, 1_000, `\n[muster] 80 lines, 900 bytes of output were left out here\n${numbered(84, 90)}`);
+  const read = (wanted: object) =>
+    getSession(db, name).then((session) =>
+      readLogLines({ db, logs: async () => known }, session, { from: 1, limit: 10, ...wanted }),
+    );
+  const page = await read({});
+  expect(page).toMatchObject({ total: 3, gaps: [], next: { from: 84 } });
+  expect(numbersOf({ body: page })).toEqual([1, 2, 3]);
+  expect(numbersOf({ body: await read({ tail: 2 }) })).toEqual([2, 3]);
 });
 
 describe('a log is complete', () => {

@@ -135,14 +135,17 @@ function ImageDetails({ id }: { id: string }) {
   );
 }
 
+/** How often jobs are read of which none goes on, ms. */
+const SELDOM_MS = 60_000;
+
 /** Jobs that customise images. */
 function Jobs() {
   const read = useQuery({
     queryKey: ['images', 'jobs'],
     queryFn: ({ signal }) => callApi<ImageJobView[]>('/jobs', { surface: '/apis/ims', signal }),
-    // All of them are one answer: it is read again only while there is something to wait for.
+    // All of them are one answer: it is read seldom while there is nothing to wait for.
     refetchInterval: ({ state }) =>
-      state.data?.some(({ status }) => !ENDED.includes(status)) === true ? READ_EVERY_MS : false,
+      state.data?.some(({ status }) => !ENDED.includes(status)) === true ? READ_EVERY_MS : SELDOM_MS,
   });
   return (
     <Part title="Image jobs" read={read}>
