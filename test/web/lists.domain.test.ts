@@ -1,6 +1,7 @@
 /** What lists make of their filters: the URL, what the API is asked, and the command. */
 import { describe, expect, test } from '@jest/globals';
 import { isNarrowed, type ListFilter, listCommand, listPath, listReader } from '../../web/src/shared/list/filters.ts';
+import { pathSegment } from '../../web/src/shared/path-segment.ts';
 
 const FILTERS: readonly ListFilter[] = [
   { kind: 'text', name: 'name', label: 'Filter', most: 5, flag: '--name' },
@@ -52,3 +53,13 @@ describe('what is asked', () => {
     );
   });
 });
+
+test.each(['..', '.', '...', 'a/../b', '50%', 'ü', '%2e%2e', '?q', '#f', ' '])(
+  'the name %j is one segment of a path, however a browser reads it',
+  (name) => {
+    const { pathname, search, hash } = new URL(`https://muster.example.test/api/v1/sources/${pathSegment(name)}`);
+    expect([pathname.split('/').slice(0, 4), search, hash]).toEqual([['', 'api', 'v1', 'sources'], '', '']);
+    expect(pathname.split('/')).toHaveLength(5);
+    if (!/^\.{1,2}$/.test(name)) expect(decodeURIComponent(pathname.split('/')[4] ?? '')).toBe(name);
+  },
+);

@@ -1,4 +1,5 @@
 /** Calls of the HTTP API. Its base is where the page came from, so that a prefix of a proxy is kept. */
+import { pathSegment } from './path-segment.ts';
 
 /** Path of the installation, without slash at the end: the built files are in `/ui/assets/` below it. */
 const ROOT_PATH = new URL(import.meta.url).pathname.replace(/\/ui\/assets\/[^/]*$/, '');
@@ -82,10 +83,21 @@ export async function callApi<Answer>(
   noteTime(answer.headers.get('date'));
   const text = await answer.text();
   if (isText && answer.ok) return text as Answer;
-  const parsed: unknown = text === '' ? undefined : JSON.parse(text);
+  const parsed = bodyOf(text, answer.ok);
   if (!answer.ok) throw new Refusal(answer.status, (parsed ?? {}) as object, answer.headers.get('x-request-id'));
   onTag?.(answer.headers.get('etag'));
   return parsed as Answer;
+}
+
+/** A proxy on the way says in its own words that no answer came. */
+function bodyOf(text: string, isOk: boolean): unknown {
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (isOk) throw error;
+    return undefined;
+  }
 }
 
 /** How far the server's clock is ahead of this one, ms. Answers say it to a second. */
@@ -106,7 +118,7 @@ export function writeHeaders({ reason, key }: { reason: string; key: string }): 
 
 /** Returns the path of a record: its name is one segment, whatever is in it. */
 export function recordPath(kind: string, name: string): string {
-  return `/${kind}/${encodeURIComponent(name)}`;
+  return `/${kind}/${pathSegment(name)}`;
 }
 
 /** So long all answers must have had another version, ms: two servers of which one is newer do not count. */
