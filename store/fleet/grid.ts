@@ -14,7 +14,7 @@ export interface GridCells {
 /** How cells are grouped: all together, by what they desire, or by the value of a tag. */
 export type GridGrouping = { by: 'none' } | { by: 'configuration' } | { by: 'tag'; tag: string };
 
-function labelOf(grouping: GridGrouping): RawBuilder<string> {
+function labelOf(grouping: GridGrouping): RawBuilder<unknown> {
   if (grouping.by === 'none') return sql`''`;
   return grouping.by === 'configuration'
     ? sql`components.desired_config`

@@ -1,5 +1,6 @@
 import { QueryCache, QueryClient } from '@tanstack/react-query';
 import { isRefusal, isUnknown } from './shared/api-call.ts';
+import { isPolled } from './shared/polled.ts';
 
 const ME = 'me';
 
@@ -13,8 +14,8 @@ export const queryClient: QueryClient = new QueryClient({
   defaultOptions: {
     queries: {
       retry: (failures, error) => !isRefusal(error) && failures < 2,
-      // The stream says what is to be read again; a page without one polls.
-      refetchOnWindowFocus: false,
+      // The stream says what is to be read again; what is polled instead is read as soon as the page is seen again.
+      refetchOnWindowFocus: isPolled,
       // Whether the API answers is asked of the API: a browser may take itself for offline.
       networkMode: 'always',
     },
