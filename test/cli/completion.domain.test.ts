@@ -16,6 +16,7 @@ const KNOWN: Readonly<Record<string, string[]>> = {
   change: ['c-1'],
   image: ['base'],
   cluster: ['east+one'],
+  deployment: ['telemetry'],
   operator: ['site-operator'],
   'operator-kind': ['Memcached'],
 };
@@ -107,6 +108,7 @@ test.each<[string[], string[]]>([
   [['image', 'import', ''], []],
   [['cluster', 'get', ''], ['east+one']],
   [['deployment', 'status', 'd', '--cluster', ''], ['east+one']],
+  [['deployment', 'terminate', 't'], ['telemetry']],
   [['operator', 'list', '--operator', ''], ['site-operator']],
   [['operator', 'list', '--kind', ''], ['Memcached']],
   [['operator', 'get', ''], ['Memcached']],

@@ -84,8 +84,19 @@ test.each([
   [
     ['operator', 'get', 'Cache', ''],
     '/api/v1/operator/resources?limit=1000&kind=Cache',
-    { resources: [{ namespace: 'east', name: 'one' }] },
-    ['east/one'],
+    {
+      resources: [
+        { namespace: 'east', name: 'one' },
+        { namespace: '', name: 'whole' },
+      ],
+    },
+    ['east/one', 'whole'],
+  ],
+  [
+    ['deployment', 'get', ''],
+    '/api/v1/deployments?limit=1000',
+    { deployments: [{ name: 'telemetry' }] },
+    ['telemetry'],
   ],
   [
     ['cluster', 'get', ''],

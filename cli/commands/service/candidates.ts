@@ -26,6 +26,7 @@ const PLACES: Readonly<Record<string, string>> = {
   hosts: 'component',
   configuration: 'configuration',
   cluster: 'cluster',
+  deployment: 'deployment',
   plan: 'plan',
   resource: 'resource',
   emitter: 'resource',

@@ -38,12 +38,14 @@ const LISTS: Readonly<Record<string, Names>> = {
     records: 'clusters',
     name: ({ provider, name }) => `${provider}+${name}`,
   },
+  deployment: { path: '/api/v1/deployments', records: 'deployments', name: 'name' },
   operator: { path: '/api/v1/operator', records: 'operators', name: 'name', query: WHOLE },
   'operator-kind': { path: '/api/v1/operator/watches', records: 'watches', name: 'kind', query: WHOLE },
   'operator-resource': {
     path: '/api/v1/operator/resources',
     records: 'resources',
-    name: ({ namespace, name }) => `${namespace}/${name}`,
+    // A resource of a whole cluster has no namespace.
+    name: ({ namespace, name }) => (namespace === '' ? String(name) : `${namespace}/${name}`),
   },
   repository: { path: `${PROPAGATION}/repositories`, records: 'repositories', name: 'name' },
   resource: { path: `${PROPAGATION}/resources`, records: 'resources', name: 'name' },
