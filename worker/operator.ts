@@ -6,6 +6,7 @@ import { EnvironmentError, loadEnvironment } from '../config/environment.ts';
 import { isMusterError } from '../domain/errors.ts';
 import { readStart, StartRefused } from './operator/read-start.ts';
 import { runOperator } from './operator/run-operator.ts';
+import { sourceCommit } from './operator/source-commit.ts';
 import { ROOT } from './shared/open-shared.ts';
 import { engineLogger, openWorkerLog } from './worker-log.ts';
 
@@ -18,13 +19,14 @@ async function main(): Promise<void> {
   let stop: () => void = () => process.exit(0);
   process.on('SIGTERM', () => stop());
   process.on('SIGINT', () => stop());
-  const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+  const { version, gitHead } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
   await runOperator({
     start,
     env,
     namedNamespace: process.env.MUSTER_TEMPORAL_NAMESPACE || undefined,
     isPod: process.env.KUBERNETES_SERVICE_HOST !== undefined,
     version,
+    commit: await sourceCommit(ROOT, gitHead),
     log,
     onStart: (stopWorkers) => {
       stop = stopWorkers;

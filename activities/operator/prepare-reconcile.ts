@@ -5,7 +5,7 @@ import { cancelledBegin, decideBegin } from '../../domain/operator/decide-begin.
 import type { OwnerText } from '../../domain/operator/owner-text.ts';
 import { type ReconcileBegin, runIdOfReconcile } from '../../domain/operator/reconcile.ts';
 import { runDirectory } from '../../domain/operator/run-directory.ts';
-import { artifactsOf, VERBOSITY_ANNOTATION, verbosityOf } from '../../domain/operator/run-settings.ts';
+import { artifactsOf, ignoredAnnotations, VERBOSITY_ANNOTATION, verbosityOf } from '../../domain/operator/run-settings.ts';
 import { runVariables } from '../../domain/operator/run-variables.ts';
 import { secretsOf } from '../../domain/operator/secret-values.ts';
 import { markRunning, UNABLE } from '../../domain/operator/status.ts';
@@ -162,10 +162,25 @@ async function begun(
   }
   const { finalizerRun, periodSeconds, script } = begin;
   const annotations = resource.metadata.annotations ?? {};
+  tellIgnored(site, reconcile, annotations);
   const maxArtifacts = artifactsOf(annotations, entry);
   return {
     ...{ does: 'run', finalizerRun, periodSeconds, script, verbosity: verbosityOf(annotations, entry), maxArtifacts },
     ...(reconcile.drain === null ? {} : { drained: true }),
     ...(Number(annotations[VERBOSITY_ANNOTATION]) > 0 ? { logsVerbosely: true } : {}),
   };
+}
+
+/** A value that is no number is no reason to stop: the run goes on without it. */
+function tellIgnored(
+  { log, notices }: Pick<OperatorSite, 'log' | 'notices'>,
+  reconcile: ReconcileRow,
+  annotations: Readonly<Record<string, string>>,
+): void {
+  const { kind, namespace, name } = reconcile;
+  for (const annotation of ignoredAnnotations(annotations)) {
+    const sentence = `The annotation ${annotation} is no integer, and has no effect`;
+    log.warn({ kind, namespace, name }, sentence);
+    notices.tell(reconcile, 'BadAnnotation', sentence);
+  }
 }

@@ -7,7 +7,7 @@ import { wantedDispatcher } from './wanted-workflows.ts';
 
 /** Makes the owners of a dependent that changed or went run. `change`: its kind and name, and who has changed it, as the cause shows them. */
 export async function noteDependent(
-  { db, clock, operator, tell }: NoteDependencies,
+  { db, clock, operator, tell }: Omit<NoteDependencies, 'notices'>,
   kind: Gvk,
   change: Pick<Cause, 'object' | 'manager'>,
   owners: readonly ResourceName[],

@@ -1,12 +1,13 @@
-import { type CauseType, urgencyOf } from '../../domain/operator/cause.ts';
+import { type Cause, type CauseType, urgencyOf } from '../../domain/operator/cause.ts';
 import { causeOfNote, type NotedObject } from '../../domain/operator/note-object.ts';
+import { BY_REQUEST_ANNOTATION, newMistakes, sameAnnotations } from '../../domain/operator/own-annotations.ts';
 import { BY_DELETION } from '../../domain/operator/reconcile.ts';
-import { cancelOpen } from '../../store/operator/requests.ts';
+import { announceOperator, cancelOpen } from '../../store/operator/requests.ts';
 import { holdResources, markGone, missingUids, type ObjectNote, writeNotes } from '../../store/operator/resources.ts';
 import type { HashedEntry, OperatorSite } from './operator-site.ts';
 import { wantedDispatcher } from './wanted-workflows.ts';
 
-export type NoteDependencies = Pick<OperatorSite, 'db' | 'clock' | 'operator' | 'tell'>;
+export type NoteDependencies = Pick<OperatorSite, 'db' | 'clock' | 'operator' | 'tell' | 'notices'>;
 
 /** What a list or a watch has told of the objects of one kind. */
 export interface Notes {
@@ -27,13 +28,15 @@ const BATCH = 500;
  * nothing.
  */
 export async function noteObjects(deps: NoteDependencies, { entry, hash }: HashedEntry, notes: Notes): Promise<void> {
-  const { db, clock, operator, tell } = deps;
+  const { db, clock, operator, tell, notices } = deps;
   const { isFirst, isComplete, gone } = notes;
   const noting = { isFirst, entryHash: hash, resync: entry.muster.resync_on_start };
   let isDue = false;
   for (let at = 0; at < notes.objects.length; at += BATCH) {
     const objects = notes.objects.slice(at, at + BATCH);
     const now = clock();
+    let isAnnotated = false;
+    const mistakes: { object: NotedObject; sentence: string }[] = [];
     await db.transaction().execute(async (trx) => {
       const known = await holdResources(
         trx,
@@ -43,19 +46,26 @@ export async function noteObjects(deps: NoteDependencies, { entry, hash }: Hashe
         now,
       );
       const written = objects.map((object): ObjectNote => {
-        const type = causeOfNote(known.get(object.uid) ?? null, object, noting);
+        const before = known.get(object.uid) ?? null;
+        for (const sentence of newMistakes(before?.own, object.own)) mistakes.push({ object, sentence });
+        if (!sameAnnotations(before?.own, object.own)) isAnnotated = true;
+        const type = causeOfNote(before, object, noting);
         if (type !== null) isDue = true;
-        return {
-          object,
-          cause: type === null ? null : { cause: { type }, urgency: urgencyOf(type satisfies CauseType) },
-        };
+        return { object, cause: type === null ? null : { cause: causeOf(type), urgency: urgencyOf(type) } };
       });
       await writeNotes(trx, operator, entry, written, now);
       if (entry.muster.on_delete === 'cancel') {
         const deleted = written.flatMap(({ object, cause }) => (cause?.cause.type === 'deleted' ? [object.uid] : []));
         await cancelOpen(trx, operator, entry, deleted, BY_DELETION, now);
       }
+      // A pause may begin or end by them: what people ask for is looked at as well.
+      if (isAnnotated) await announceOperator(trx, operator);
     });
+    const { group, version, kind } = entry;
+    for (const { object, sentence } of mistakes) {
+      const { namespace, name, uid } = object;
+      notices.tell({ group, version, kind, namespace, name, uid }, 'BadAnnotation', sentence);
+    }
   }
   await markGone(db, operator, entry, gone, clock());
   if (isComplete) {
@@ -63,4 +73,8 @@ export async function noteObjects(deps: NoteDependencies, { entry, hash }: Hashe
     await markGone(db, operator, entry, await missingUids(db, operator, entry, there), clock());
   }
   if (isDue) await tell([wantedDispatcher(operator)]);
+}
+
+function causeOf(type: CauseType): Cause {
+  return type === 'manual' ? { type, by: BY_REQUEST_ANNOTATION } : { type };
 }

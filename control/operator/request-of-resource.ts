@@ -1,6 +1,7 @@
 /** What people ask of a resource: on record with its audit in one transaction, and announced to the operator's own process. */
 import { musterError } from '../../domain/errors.ts';
 import { urgencyOf } from '../../domain/operator/cause.ts';
+import { BY_ANNOTATION } from '../../domain/operator/own-annotations.ts';
 import type { OperatorResourceView } from '../../domain/operator/view-schema.ts';
 import { isUuid } from '../../domain/text/uuid.ts';
 import { insertAuditRow } from '../../store/audit/audit.ts';
@@ -31,7 +32,9 @@ const SOMEBODY = 'somebody';
 export function reconcileNow(deps: RequestDependencies, id: string): Promise<OperatorResourceView> {
   return request(deps, id, 'reconcile', async (trx, resource, now) => {
     if (resource.isPaused) {
-      throw musterError('operator_paused', `${nameOf(resource)} is paused: resume it first`);
+      const by = resource.pausedBy === null ? '' : ` by ${resource.pausedBy}`;
+      const mend = resource.pausedBy === BY_ANNOTATION ? 'remove that first' : 'resume it first';
+      throw musterError('operator_paused', `${nameOf(resource)} is paused${by}: ${mend}`);
     }
     await writeManualCause(trx, id, { by: deps.actor, urgency: urgencyOf('manual') }, now);
   });

@@ -1,5 +1,6 @@
 /** What is known of an object, and whether it makes its resource run. */
 import type { CauseType } from './cause.ts';
+import { asksAgain, type OwnAnnotations } from './own-annotations.ts';
 import type { ReconcileOutcome } from './resource-words.ts';
 import type { Resync } from './watch-entry.ts';
 
@@ -12,6 +13,8 @@ export interface NotedObject {
   /** Tells one state from another where the generation does not: of kinds without generation, and of annotations that are watched. */
   mark: string;
   deleting: boolean;
+  /** What Muster's own annotations say; null: it has none of them. */
+  own?: OwnAnnotations | null;
 }
 
 /** The resource of an object, as it is on record. */
@@ -29,6 +32,7 @@ export interface NotedResource {
   readGeneration: number | null;
   /** Whether it is to run by now. */
   isDue: boolean;
+  own?: OwnAnnotations | null;
 }
 
 interface Noting {
@@ -46,6 +50,7 @@ export function causeOfNote(resource: NotedResource | null, object: NotedObject,
   // A reconcile may have read it before the watch told of it, and may even be over.
   const read = Math.max(resource.readGeneration ?? -1, resource.doneGeneration ?? -1);
   if (object.generation !== resource.generation && object.generation > read) return 'changed';
+  if (asksAgain(resource.own, object.own)) return 'manual';
   return noting.isFirst && !resource.isOpen && !resource.isDue ? causeOfStart(resource, object, noting) : null;
 }
 

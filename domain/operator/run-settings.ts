@@ -31,7 +31,7 @@ export function artifactsOf(annotations: Annotations, entry: Pick<WatchEntry, 'm
   return wanted === null || wanted < 0 ? entry.max_runner_artifacts : wanted;
 }
 
-/** Returns the names of annotations whose value is no integer and has no effect, for a line of the log. */
+/** Returns the names of annotations whose value is no integer and has no effect. */
 export function ignoredAnnotations(annotations: Annotations): string[] {
   return [ARTIFACTS_ANNOTATION, VERBOSITY_ANNOTATION].filter(
     (name) => annotations[name] !== undefined && integerOf(annotations[name]) === null,

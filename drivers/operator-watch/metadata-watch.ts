@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { sameAnnotations } from '../../domain/operator/own-annotations.ts';
 import type { WatchState } from '../../domain/operator/resource-words.ts';
 import { selects } from '../../domain/operator/selector.ts';
 import { isQueued } from '../../domain/operator/trigger.ts';
@@ -175,9 +176,13 @@ function note(
   }
   book.set(key, now);
   const event = before === undefined ? ({ type: 'seen', now } as const) : ({ type: 'updated', before, now } as const);
-  const isDeleted = before !== undefined && now.deleting && !before.deleting && selects(entry.selector, now.labels);
+  // They make nothing run by themselves, but are to be known.
+  const isNoted =
+    before !== undefined &&
+    ((now.deleting && !before.deleting) || !sameAnnotations(before.own, now.own)) &&
+    selects(entry.selector, now.labels);
   return {
-    objects: isQueued(event, entry) || isDeleted ? [now] : [],
+    objects: isQueued(event, entry) || isNoted ? [now] : [],
     gone: before !== undefined && before.uid !== now.uid ? [before.uid] : [],
   };
 }

@@ -1,4 +1,5 @@
 import type { NotedObject } from '../../domain/operator/note-object.ts';
+import { ownAnnotationsOf } from '../../domain/operator/own-annotations.ts';
 import type { SeenResource } from '../../domain/operator/trigger.ts';
 
 /** What is held of an object: as little as the rules need, for there may be many thousands. */
@@ -22,7 +23,7 @@ export interface ToldObject {
   };
 }
 
-const NO_LABELS: Readonly<Record<string, string>> = {};
+const NONE: Readonly<Record<string, string>> = {};
 
 /** Returns what is held of an object. `marksAnnotations`: a change of its annotations counts. */
 export function bookedOf(
@@ -30,7 +31,7 @@ export function bookedOf(
   marksAnnotations: boolean,
   digest: (text: string) => string,
 ): BookedObject {
-  const { name, namespace = '', uid, generation = 0, resourceVersion, labels = NO_LABELS } = metadata;
+  const { name, namespace = '', uid, generation = 0, resourceVersion, labels = NONE } = metadata;
   const annotations = marksAnnotations ? digest(JSON.stringify(Object.entries(metadata.annotations ?? {}).sort())) : '';
   return {
     name,
@@ -43,6 +44,7 @@ export function bookedOf(
     // A kind without generation tells of each change by its version alone.
     mark: generation === 0 ? resourceVersion : annotations,
     deleting: metadata.deletionTimestamp !== undefined && metadata.deletionTimestamp !== null,
+    own: ownAnnotationsOf(metadata.annotations ?? NONE, digest),
   };
 }
 

@@ -8,7 +8,7 @@ import type { Db } from '../connection/database.ts';
 /**
  * Makes resources of a kind due by their names, those that are slowed down when they may run for a dependent; one that runs does so again at its
  * end. A more urgent cause that waits by then stays, and so does what is due before it.
- * Returns whether there is any of these resources.
+ * Returns whether there is any of these resources; those whose annotation says that their dependents do not count are left out.
  */
 export async function writeDependentCause(
   db: Db,
@@ -33,6 +33,7 @@ export async function writeDependentCause(
     from jsonb_to_recordset(${JSON.stringify(names)}::jsonb) as n(namespace text, name text)
     where r.operator = ${operator} and r.api_group = ${group} and r.version = ${version} and r.kind = ${kind}
       and r.namespace = n.namespace and r.name = n.name and r.gone_at is null
+      and not coalesce((r.own_annotations->>'ignoresDependents')::boolean, false)
     returning r.id
   `.execute(db);
   return rows.length > 0;

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { Admitted, Candidate, Places } from '../../domain/operator/admission.ts';
 import type { Db } from '../connection/database.ts';
-import { isPaused } from './reads.ts';
+import { isPaused, pausedUntil } from './reads.ts';
 
 /** Resources of each kind that are looked at in one pass, at most. */
 const MOST = 200;
@@ -125,9 +125,9 @@ export async function forgetTold(db: Db, operator: string): Promise<void> {
 export async function nextDue(db: Db, operator: string, after: Date): Promise<Date | null> {
   const { rows } = await sql<{ due: Date | null }>`
     select min(due) as due from (
-      select case when r.drain is null and ${isPaused(after)} then greatest(due_at, paused_until) else due_at end as due from operator_resources r
+      select case when r.drain is null and ${isPaused(after)} then greatest(due_at, ${pausedUntil(after)}) else due_at end as due from operator_resources r
       where operator = ${operator} and reconcile_id is null and gone_at is null and due_at is not null
-        and not (r.drain is null and ${isPaused(after)} and paused_until is null)
+        and not (r.drain is null and ${isPaused(after)} and ${pausedUntil(after)} is null)
     ) waiting where due > ${after}
   `.execute(db);
   return rows[0]?.due ?? null;

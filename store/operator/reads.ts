@@ -1,6 +1,7 @@
 /** Operators, what they watch, their resources and records, as readers see them. */
 import { type RawBuilder, sql } from 'kysely';
 import type { Cause } from '../../domain/operator/cause.ts';
+import { BY_ANNOTATION } from '../../domain/operator/own-annotations.ts';
 import type { OwnerMark } from '../../domain/operator/owner-mark.ts';
 import { type ReconcileBegin, type RunResult, runIdOfReconcile } from '../../domain/operator/reconcile.ts';
 import { type Phase, type ReconcileOutcome, SEEN_MS, type WatchState } from '../../domain/operator/resource-words.ts';
@@ -84,9 +85,29 @@ export interface ReadResource {
   pausedUntil: Date | null;
 }
 
+/** Whether somebody has paused a resource by the API. */
+const isPausedByRequest = (now: Date): RawBuilder<boolean> =>
+  sql<boolean>`(r.paused_at is not null and (r.paused_until is null or r.paused_until > ${now}))`;
+
+const annotatedUntil = sql<Date | null>`(r.own_annotations->>'pausedUntil')::timestamptz`;
+
+/** Whether the annotation of a resource pauses it. */
+const isPausedByAnnotation = (now: Date): RawBuilder<boolean> =>
+  sql<boolean>`coalesce((r.own_annotations->>'paused')::boolean and (${annotatedUntil} is null or ${annotatedUntil} > ${now}), false)`;
+
 /** Whether a resource is paused at a time. A drain goes on in a pause. */
 export const isPaused = (now: Date): RawBuilder<boolean> =>
-  sql<boolean>`(r.paused_at is not null and (r.paused_until is null or r.paused_until > ${now}))`;
+  sql<boolean>`(${isPausedByRequest(now)} or ${isPausedByAnnotation(now)})`;
+
+/** When the pause of a resource ends by itself: a request and an annotation may pause it both. Null: it does not, or there is none. */
+export const pausedUntil = (now: Date): RawBuilder<Date | null> =>
+  sql<Date | null>`case when (${isPausedByRequest(now)} and r.paused_until is null)
+      or (${isPausedByAnnotation(now)} and ${annotatedUntil} is null) then null
+    else greatest(case when ${isPausedByRequest(now)} then r.paused_until end, case when ${isPausedByAnnotation(now)} then ${annotatedUntil} end) end`;
+
+/** Who pauses a resource that is paused; null where nobody knows. */
+export const pausedBy = (now: Date): RawBuilder<string | null> =>
+  sql<string | null>`case when ${isPausedByRequest(now)} then r.paused_by else ${BY_ANNOTATION} end`;
 
 /** A resource that is paused and does nothing is shown so, whatever it waits for besides. */
 const shownPhase = (now: Date): RawBuilder<Phase> =>
@@ -108,12 +129,12 @@ const resourceColumns = (
   now: Date,
 ) => sql`r.id, r.operator, r.api_group as "group", r.version, r.kind, r.namespace, r.name, r.uid,
   r.generation, ${shownPhase(now)} as phase,
-  case when ${shownPhase(now)} = 'paused' then 'paused' || coalesce(' by ' || r.paused_by, '')
+  case when ${shownPhase(now)} = 'paused' then 'paused' || coalesce(' by ' || (${pausedBy(now)}), '')
     when ${isStopped} then 'waits for ./muster go: everything is stopped'
     when r.reconcile_id is not null then coalesce(${waitsForHost(now)}, r.reason) else r.reason end as reason,
-  case when r.due_at is null or not ${isPaused(now)} then r.due_at when r.paused_until is null then null
-    else greatest(r.due_at, r.paused_until) end as "dueAt",
-  r.failures, ${isPaused(now)} as paused, case when ${isPaused(now)} then r.paused_until end as "pausedUntil"`;
+  case when r.due_at is null or not ${isPaused(now)} then r.due_at when ${pausedUntil(now)} is null then null
+    else greatest(r.due_at, ${pausedUntil(now)}) end as "dueAt",
+  r.failures, ${isPaused(now)} as paused, ${pausedUntil(now)} as "pausedUntil"`;
 
 export interface ResourceFilter {
   operator?: string | undefined;

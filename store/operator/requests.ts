@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Gvk } from '../../domain/operator/names.ts';
 import type { DrainMode } from '../../domain/operator/resource-words.ts';
 import type { Db } from '../connection/database.ts';
-import { isPaused } from './reads.ts';
+import { isPaused, pausedBy, pausedUntil } from './reads.ts';
 
 /** Channel on which it is announced that there is something for an operator; the payload is its name. */
 export const OPERATOR_CHANNEL = 'muster_operator';
@@ -23,6 +23,8 @@ export interface HeldResource {
   name: string;
   isGone: boolean;
   isPaused: boolean;
+  /** Who pauses it; null where nobody knows. */
+  pausedBy: string | null;
   /** The reconcile that is open. */
   reconcileId: string | null;
   /** Whether it waits to run by now, or for another try. */
@@ -33,7 +35,7 @@ export interface HeldResource {
 export async function holdResource(db: Db, id: string, now: Date): Promise<HeldResource | null> {
   const { rows } = await sql<HeldResource>`
     select r.operator, r.api_group as "group", r.version, r.kind, r.namespace, r.name, r.gone_at is not null as "isGone",
-      ${isPaused(now)} as "isPaused", r.reconcile_id as "reconcileId",
+      ${isPaused(now)} as "isPaused", ${pausedBy(now)} as "pausedBy", r.reconcile_id as "reconcileId",
       r.due_at is not null and (r.due_at <= ${now} or r.phase = 'backing_off') as waits
     from operator_resources r where r.id = ${id} for update
   `.execute(db);
@@ -205,7 +207,7 @@ export async function takeUntoldPauses(db: Db, operator: string, now: Date): Pro
   const { rows } = await sql<UntoldPause>`
     update operator_resources r set paused_told_at = ${now}
     where r.operator = ${operator} and r.gone_at is null and r.paused_told_at is null and ${isPaused(now)}
-    returning r.id, r.api_group as "group", r.version, r.kind, r.namespace, r.name, r.uid, r.paused_by as by, r.paused_until as until
+    returning r.id, r.api_group as "group", r.version, r.kind, r.namespace, r.name, r.uid, ${pausedBy(now)} as by, ${pausedUntil(now)} as until
   `.execute(db);
   return rows;
 }

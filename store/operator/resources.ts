@@ -46,6 +46,7 @@ export async function holdResources(
         isOpen: row.reconcile_id !== null,
         readGeneration: row.read_generation,
         isDue: row.due_at !== null && row.due_at <= now,
+        own: row.own_annotations,
       },
     ]),
   );
@@ -70,14 +71,17 @@ export async function writeNotes(
   );
   await sql`
     insert into operator_resources as r (operator, api_group, version, kind, namespace, name, uid, generation, seen_mark, deleting,
-      dirty, due_at, due_class, due_reason, cause, phase, reason, created_at, updated_at)
+      dirty, due_at, due_class, due_reason, cause, phase, reason, own_annotations, created_at, updated_at)
     select ${operator}, ${group}, ${version}, ${kind}, n.namespace, n.name, n.uid, n.generation, n.mark, n.deleting,
       n.due::int, case when n.due then ${now}::timestamptz end, n.urgency, n.cause->>'type', n.cause,
-      case when n.due then 'queued' else 'waiting' end, n.cause->>'type', ${now}, ${now}
+      case when n.due then 'queued' else 'waiting' end, n.cause->>'type', n.own, ${now}, ${now}
     from jsonb_to_recordset(${rows}::jsonb) as n(namespace text, name text, uid text, generation bigint, mark text, deleting boolean,
-      due boolean, urgency smallint, cause jsonb)
+      due boolean, urgency smallint, cause jsonb, own jsonb)
     on conflict (operator, uid, version, api_group, kind) do update set
       generation = excluded.generation, seen_mark = excluded.seen_mark, deleting = excluded.deleting, updated_at = ${now}, gone_at = null,
+      own_annotations = excluded.own_annotations,
+      paused_told_at = case when excluded.own_annotations ? 'paused' and (r.own_annotations->'paused', r.own_annotations->'pausedUntil')
+        is distinct from (excluded.own_annotations->'paused', excluded.own_annotations->'pausedUntil') then null else r.paused_told_at end,
       dirty = r.dirty + excluded.dirty,
       due_at = case when excluded.dirty = 0 then r.due_at else least(r.due_at, ${now}::timestamptz) end,
       due_class = case when excluded.dirty = 0 then r.due_class

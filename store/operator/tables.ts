@@ -2,6 +2,7 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { Cause } from '../../domain/operator/cause.ts';
 import type { Loop } from '../../domain/operator/loop.ts';
+import type { OwnAnnotations } from '../../domain/operator/own-annotations.ts';
 import type { OwnerMark } from '../../domain/operator/owner-mark.ts';
 import type { OwnerText } from '../../domain/operator/owner-text.ts';
 import type { AdmittedRun } from '../../domain/operator/proxy-ports.ts';
@@ -93,6 +94,8 @@ export interface OperatorResourcesTable {
   dependent_loop: OptionalJson<Loop>;
   /** Before that time no dependent makes it run. */
   dependents_from: OptionalTime;
+  /** What Muster's own annotations of the object say. */
+  own_annotations: OptionalJson<OwnAnnotations>;
 }
 
 export interface OperatorReconcilesTable {

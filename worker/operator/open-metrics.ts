@@ -25,15 +25,16 @@ export interface OpenedMetrics extends Pick<OpenMeters, 'meters' | 'read'> {
 export interface MetricsOpening {
   start: Pick<OperatorStart, 'entries' | 'flags'>;
   version: string;
+  commit: string;
   isPod: boolean;
   client: ClusterClient;
   log: ReturnType<typeof openWorkerLog>;
 }
 
 /** Opens the metrics as the flags say. Throws `StartRefused` where their address is taken, or a given certificate cannot be used. */
-export async function openMetrics({ start, version, isPod, client, log }: MetricsOpening): Promise<OpenedMetrics> {
+export async function openMetrics({ start, version, commit, isPod, client, log }: MetricsOpening): Promise<OpenedMetrics> {
   const { entries, flags } = start;
-  const { meters, registry, read } = openOperatorMeters(entries, { version, commit: '' });
+  const { meters, registry, read } = openOperatorMeters(entries, { version, commit });
   const closing: (() => unknown)[] = [];
   const address = flags['metrics-bind-address'];
   if (address !== '0' && address !== '') {

@@ -57,6 +57,8 @@ export interface OperatorProcess {
   namedNamespace: string | undefined;
   isPod: boolean;
   version: string;
+  /** From which the program was made; empty where that is not known. */
+  commit: string;
   log: ReturnType<typeof openWorkerLog>;
   /** Told how to stop once there is something to stop. */
   onStart(stop: () => void): void;
@@ -75,6 +77,7 @@ export async function runOperator({
   namedNamespace,
   isPod,
   version,
+  commit,
   log,
   onStart,
 }: OperatorProcess): Promise<void> {
@@ -92,7 +95,7 @@ export async function runOperator({
 
   const access = openClusterAccess(null);
   const cluster = createClusterClient(access);
-  const metrics = await openMetrics({ start, version, isPod, client: cluster, log });
+  const metrics = await openMetrics({ start, version, commit, isPod, client: cluster, log });
 
   const db = openDatabase({ ...databaseSettings(env), name: `muster-operator-${name}`.slice(0, 60) });
   const missing = await again('database', log, () => missingMigrations(db));
