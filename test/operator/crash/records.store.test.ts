@@ -34,7 +34,10 @@ const rowOf = (id: string) =>
   db.selectFrom('operator_resources').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
 const reconcileOf = (id: string) =>
   db.selectFrom('operator_reconciles').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
-const quiet = { operator: OPERATOR, tell: async () => undefined };
+const quiet = {
+  ...{ operator: OPERATOR, tell: async () => undefined },
+  notices: { tell: () => undefined, close: async () => undefined },
+};
 
 describe('a run that is lost', () => {
   test('is counted, though none of its resource ever came to an end', async () => {

@@ -123,6 +123,27 @@ describe('the first step', () => {
     },
   );
 
+  test('ignores an annotation that is no integer, and says so', async () => {
+    const { id } = await opened('i');
+    const { site, calls, prepare } = siteOf('i');
+    const { read } = site.cluster;
+    const annotations = { 'ansible.sdk.operatorframework.io/verbosity': 'much', 'muster/paused': 'no' };
+    const annotated = (one: CustomResource | null) => one && { ...one, metadata: { ...one.metadata, annotations } };
+    const told: string[] = [];
+    site.notices.tell = (_: unknown, reason: string, message: string) => void told.push(`${reason}: ${message}`);
+    site.cluster.read = async (of) => annotated(await read(of));
+    site.cluster.writeStatus = async (of) => {
+      const resource = annotated(await read(of));
+      if (resource === null) throw new Error('no resource');
+      return { answer: 'written', resource };
+    };
+    expect(await prepare(id)).toBe(true);
+    const sentence = 'The annotation ansible.sdk.operatorframework.io/verbosity is no integer, and has no effect';
+    expect(told).toEqual([`BadAnnotation: ${sentence}`]);
+    expect(calls).toContain(sentence);
+    expect((await recordOf(db, id)).begin).toMatchObject({ does: 'run', verbosity: 2 });
+  });
+
   test('where the cluster does not answer is tried again, and decides nothing', async () => {
     const { id } = await opened('b');
     const read = () => Promise.reject(musterError('cluster_unavailable', 'no answer within 8 s'));

@@ -129,7 +129,8 @@ describe('a cancel', () => {
     const text = '[{group: demo.io, version: v1, kind: Widget, playbook: pb.yml, muster: {on_delete: cancel}}]';
     const [entry] = load(text).entries as [WatchEntry];
     const record = await begin(db, await addWidget(db, 'h', NOW), NOW, { finalizerRun });
-    const deps = { db, clock: () => NOW, operator: OPERATOR, tell: async () => undefined };
+    const notices = { tell: () => undefined, close: async () => undefined };
+    const deps = { db, clock: () => NOW, operator: OPERATOR, tell: async () => undefined, notices };
     const object = { namespace: 'ns', name: 'h', uid: 'uid-demo-h', generation: 2, mark: '', deleting: true };
     const notes = { objects: [object], gone: [], isComplete: false, isFirst: false };
     await noteObjects(deps, { entry, hash: 'h1' }, notes);

@@ -17,6 +17,7 @@ import {
   type OperatorBench,
   openOperatorBench,
   type RunningOperator,
+  WIDGETS,
 } from '../../support/operator/operator-process.ts';
 import { readMetrics } from '../../support/operator/read-metrics.ts';
 import { describeNeeding } from '../../support/requirement.ts';
@@ -144,6 +145,31 @@ describeNeeding(kubernetesMissing(), 'an operator that is asked', () => {
     ).toBe('2');
   }, 60_000);
 
+  test('annotations pause it, ask for a reconcile, and are told of where they cannot be read', async () => {
+    const annotate = (annotations: Record<string, string | null>) =>
+      bench.client.ask({
+        ...{ method: 'PATCH', path: `${WIDGETS}/seven`, body: { metadata: { annotations } } },
+        contentType: 'application/merge-patch+json',
+      });
+    await done('seven', { size: 1 });
+    await annotate({ 'muster/paused': 'true', 'muster/watch-dependents': 'never' });
+    await eventually('an Event tells of the pause', async () =>
+      (await eventsOf('seven')).includes('Paused: Reconciliation is paused by the annotation muster/paused'),
+    );
+    await eventually('an Event tells of what cannot be read', async () =>
+      (await eventsOf('seven')).some((event) => event.startsWith('BadAnnotation: The annotation muster/watch-dependents')),
+    );
+    await bench.change('seven', { size: 2 });
+    await eventually('the change is known', async () => (await resource('seven')).generation === 2);
+    expect(begins('seven')).toBe(1);
+    await annotate({ 'muster/paused': null });
+    await eventually('it ran', () => begins('seven') === 2, 20_000);
+    await eventually('nothing is open', async () => (await resource('seven')).reconcile_id === null);
+    await annotate({ 'muster/reconcile-requested-at': 'now' });
+    await eventually('it ran again', () => begins('seven') === 3, 20_000);
+    await eventually('on record', async () => (await outcomes('seven')).join() === 'created ok,changed ok,manual ok');
+  }, 90_000);
+
   test('Events tell of a failure and of the success behind it', async () => {
     const events = [{ event: 'runner_on_failed', event_data: { host: 'localhost', res: { msg: 'boom' } } }];
     await bench.create('four', { stats: { ok: 1, failures: 1 }, events, rc: 2 });
@@ -195,6 +221,7 @@ describeNeeding(kubernetesMissing(), 'an operator that is asked', () => {
     const { status, text } = await readMetrics(metricsPort, reader);
     expect(status).toBe(200);
     for (const part of [
+      /ansible_operator_build_info\{commit="[0-9a-f]{40}",version="[^"]+"\} 1/.exec(text)?.[0] ?? 'build information',
       'ansible_operator_reconcile_result{GVK="demo.io/v1, Kind=Widget",result="succeeded"}',
       'controller_runtime_active_workers{controller="widget-v1-controller"}',
       'resource_created_at_seconds{name="one"',

@@ -105,6 +105,16 @@ test('a change of the spec is told, one of the status is not', async () => {
   ]);
 });
 
+test('annotations of Muster are told without a change of the spec, and those of others are not', async () => {
+  const annotated = (annotations: Record<string, string>) => {
+    const { metadata } = object('one', 'u1', 1);
+    return line('MODIFIED', { metadata: { ...metadata, annotations } });
+  };
+  const lines = [annotated({ other: '1' }), annotated({ 'muster/paused': 'true' }), annotated({ 'muster/paused': 'true', other: '2' })];
+  const told = await watched([page([object('one', 'u1', 1)])], [[...lines, annotated({})]], 3);
+  expect(told.map(({ objects }) => objects.map(({ own }) => own))).toEqual([[null], [{ paused: true }], [null]]);
+});
+
 test('after a gap: a new list tells what is new, what changed, what is gone and what was made again; what is equal is not told', async () => {
   const before = page([
     object('same', 'u1', 1),
