@@ -6,7 +6,7 @@ import type { OperatorSite } from '../../../control/operator/operator-site.ts';
 import { openRun } from '../../../control/runs/open-run.ts';
 import { musterError } from '../../../domain/errors.ts';
 import type { CustomResource } from '../../../domain/operator/custom-resource.ts';
-import type { ResourceClient, RunDirectories } from '../../../domain/operator/ports.ts';
+import type { ResourceClient, ResourceNotices, RunDirectories } from '../../../domain/operator/ports.ts';
 import { type RunResult, runIdOfReconcile } from '../../../domain/operator/reconcile.ts';
 import { RECONCILE_KIND } from '../../../domain/operator/resource-words.ts';
 import type { Db } from '../../../store/connection/database.ts';
@@ -42,10 +42,11 @@ beforeEach(async () => {
 interface Parts {
   cluster?: Partial<ResourceClient>;
   directories?: Partial<RunDirectories>;
+  tell?: ResourceNotices['tell'];
 }
 
 /** A site whose cluster has the widget and takes all that is written. `calls`: what it was asked for besides. */
-function siteOf(name: string, { cluster = {}, directories = {} }: Parts = {}) {
+function siteOf(name: string, { cluster = {}, directories = {}, tell = () => undefined }: Parts = {}) {
   if (ENTRY === undefined) throw new Error('no entry');
   const calls: string[] = [];
   let resource: CustomResource = {
@@ -59,7 +60,7 @@ function siteOf(name: string, { cluster = {}, directories = {} }: Parts = {}) {
     ...{ entries: [{ entry: ENTRY, hash: 'h1' }], defaultPeriodSeconds: 3_600, random: () => 0, client: null as never },
     log: { info: () => undefined, warn: (_: object, message: string) => void calls.push(message) },
     tell: async () => undefined,
-    notices: { tell: () => undefined, close: async () => undefined },
+    notices: { tell, close: async () => undefined },
     meters: { ended: () => undefined } as unknown as OperatorSite['meters'],
     cluster: {
       read: async () => resource,
@@ -125,18 +126,16 @@ describe('the first step', () => {
 
   test('ignores an annotation that is no integer, and says so', async () => {
     const { id } = await opened('i');
-    const { site, calls, prepare } = siteOf('i');
-    const { read } = site.cluster;
     const annotations = { 'ansible.sdk.operatorframework.io/verbosity': 'much', 'muster/paused': 'no' };
-    const annotated = (one: CustomResource | null) => one && { ...one, metadata: { ...one.metadata, annotations } };
-    const told: string[] = [];
-    site.notices.tell = (_: unknown, reason: string, message: string) => void told.push(`${reason}: ${message}`);
-    site.cluster.read = async (of) => annotated(await read(of));
-    site.cluster.writeStatus = async (of) => {
-      const resource = annotated(await read(of));
-      if (resource === null) throw new Error('no resource');
-      return { answer: 'written', resource };
+    const metadata = { namespace: 'ns', name: 'i', uid: `uid-${OPERATOR}-i`, generation: 1, annotations };
+    const resource: CustomResource = { apiVersion: 'demo.io/v1', kind: 'Widget', metadata, spec: {} };
+    const cluster: Partial<ResourceClient> = {
+      read: async () => resource,
+      writeStatus: async () => ({ answer: 'written', resource }),
     };
+    const told: string[] = [];
+    const tell: ResourceNotices['tell'] = (_, reason, message) => void told.push(`${reason}: ${message}`);
+    const { calls, prepare } = siteOf('i', { cluster, tell });
     expect(await prepare(id)).toBe(true);
     const sentence = 'The annotation ansible.sdk.operatorframework.io/verbosity is no integer, and has no effect';
     expect(told).toEqual([`BadAnnotation: ${sentence}`]);

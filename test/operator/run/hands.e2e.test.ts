@@ -9,6 +9,7 @@ import {
   reconcileNow,
   resumeResource,
 } from '../../../control/operator/request-of-resource.ts';
+import { sourceCommit } from '../../../worker/operator/source-commit.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { kubernetesMissing } from '../../support/kubernetes/kubernetes-api.ts';
@@ -21,6 +22,7 @@ import {
 } from '../../support/operator/operator-process.ts';
 import { readMetrics } from '../../support/operator/read-metrics.ts';
 import { describeNeeding } from '../../support/requirement.ts';
+import { ROOT } from '../../support/source-tree.ts';
 
 const F = 'demo.io/finalizer';
 
@@ -221,7 +223,7 @@ describeNeeding(kubernetesMissing(), 'an operator that is asked', () => {
     const { status, text } = await readMetrics(metricsPort, reader);
     expect(status).toBe(200);
     for (const part of [
-      /ansible_operator_build_info\{commit="[0-9a-f]{40}",version="[^"]+"\} 1/.exec(text)?.[0] ?? 'build information',
+      `ansible_operator_build_info{commit="${await sourceCommit(ROOT, undefined)}",version="`,
       'ansible_operator_reconcile_result{GVK="demo.io/v1, Kind=Widget",result="succeeded"}',
       'controller_runtime_active_workers{controller="widget-v1-controller"}',
       'resource_created_at_seconds{name="one"',
