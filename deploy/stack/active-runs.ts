@@ -4,9 +4,13 @@ import { isFolderName } from '../../domain/runs/folder-name.ts';
 import { readClaim, readExit, runPaths } from '../../drivers/local-runner/run-files.ts';
 import { isAlive } from '../../drivers/machine/process-table.ts';
 
-/** Ids of the runs of this data directory whose launcher lives and has not written an end. Needs no server. */
+/** Ids of the runs of this data directory, those of its operator too, whose launcher lives and has not written an end. Needs no server. */
 export async function activeRuns(dataDir: string): Promise<string[]> {
-  const runsDir = join(dataDir, 'runs');
+  const folders = [join(dataDir, 'runs'), join(dataDir, 'operator', 'runs')];
+  return (await Promise.all(folders.map(activeIn))).flat().sort();
+}
+
+async function activeIn(runsDir: string): Promise<string[]> {
   const names = (await readdir(runsDir).catch(() => [])).filter(isFolderName);
   const active: string[] = [];
   for (const name of names) {
@@ -15,5 +19,5 @@ export async function activeRuns(dataDir: string): Promise<string[]> {
     if (claim === null || !(await isAlive(claim))) continue;
     if ((await readExit(paths).catch(() => null)) === null) active.push(name);
   }
-  return active.sort();
+  return active;
 }

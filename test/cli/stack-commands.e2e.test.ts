@@ -320,6 +320,31 @@ describe('down', () => {
     ]);
   });
 
+  test('--cancel-runs cancels reconciles of operators and waits for their ends; they are named while they run', async () => {
+    const left = [0, 0, 2, 1, 0];
+    const open = (count: number) => ({ ...counts(0, 0), operators: { live: 1, reconciles_open: count, due: 0 } });
+    api.on('POST /api/v1/sessions/cancel', always(202, { cancelled: 0, ended: 0, complete: [], missing: [] }));
+    api.on('GET /api/v1/status', (_request, response) => answer(response, 200, open(left.shift() ?? 0)));
+    api.on('GET /api/v1/operator/resources', always(200, { resources: [{ id: 'r1' }, { id: 'r2' }], next: null }));
+    api.on('POST /api/v1/operator/resources/r1/cancel', always(202, {}));
+    const over = { code: 'operator_reconcile_not_found', title: 'over', status: 404 };
+    api.on('POST /api/v1/operator/resources/r2/cancel', always(404, over));
+    const { exit, err } = await run(['down', '--cancel-runs'], {
+      stop: async () => {
+        expect(left).toEqual([]);
+        return { outcome: 'stopped' };
+      },
+    });
+    expect([exit, err]).toEqual([0, 'cancels 2 reconciles\nthe stack is stopped\n']);
+    const id = '00000000-0000-4000-8000-000000000001';
+    const names = { kind: 'Widget', namespace: 'ns', name: 'w1' };
+    api.on(`GET /api/v1/operator/reconciles/${id}`, always(200, names));
+    api.on('GET /api/v1/sessions', always(200, { sessions: [], next: null }));
+    const runs = [`reconcile-${id}-1`];
+    const refused = await run(['down'], { stop: async () => ({ outcome: 'runs_active', runs }) });
+    expect(refused.err).toContain(`error: runs_active: 1 playbook runs: Widget ns/w1 (reconcile ${id})`);
+  });
+
   test('both at once are a mistake', async () => {
     expect((await run(['down', '--keep-runs', '--cancel-runs'])).exit).toBe(2);
   });

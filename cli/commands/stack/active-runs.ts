@@ -9,7 +9,8 @@ const TOLD = 10;
 
 /** Runs in words: `session d1 (layer 1/1 site.yml, 1 host, 12 s)`; by their ids where the API does not say more. */
 export async function describeRuns(api: ApiClient, runs: readonly string[]): Promise<string> {
-  const told = await sessionsOf(api, runs.slice(0, TOLD));
+  const some = runs.slice(0, TOLD);
+  const told = new Map([...(await sessionsOf(api, some)), ...(await reconcilesOf(api, some))]);
   return someOf(
     runs.map((run) => told.get(run) ?? run),
     ', ',
@@ -48,3 +49,20 @@ async function sessionsOf(api: ApiClient, runs: readonly string[]): Promise<Map<
   }
   return told;
 }
+
+/** `Widget ns/name (reconcile ID)` */
+async function reconcilesOf(api: ApiClient, runs: readonly string[]): Promise<Map<string, string>> {
+  const told = new Map<string, string>();
+  for (const run of runs) {
+    const id = /^reconcile-([0-9a-f-]{36})-\d+$/.exec(run)?.[1];
+    if (id === undefined) continue;
+    const path = `/api/v1/operator/reconciles/${segment(id)}`;
+    const record = await api.json<ReconcileNames>({ method: 'GET', path }).catch(() => null);
+    if (record === null) continue;
+    const name = record.namespace === '' ? record.name : `${record.namespace}/${record.name}`;
+    told.set(run, `${record.kind} ${name} (reconcile ${id})`);
+  }
+  return told;
+}
+
+type ReconcileNames = Record<'kind' | 'namespace' | 'name', string>;

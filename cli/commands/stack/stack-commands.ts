@@ -32,7 +32,7 @@ export function stackCommands(program: Command, context: CliContext): void {
     .addOption(
       new Option('--keep-runs', 'let running playbooks go on; the next `up` finds them').conflicts('cancelRuns'),
     )
-    .option('--cancel-runs', 'cancel every session of this stack that has not ended first')
+    .option('--cancel-runs', 'cancel every session and reconcile of this stack that has not ended first')
     .option(
       '--url <url>',
       'API at which sessions are cancelled (default: that of this stack, whatever MUSTER_URL names)',

@@ -9,6 +9,7 @@ import { CliFailure, EXIT, interrupted } from '../../failure.ts';
 import { apiOf, type ServerOptions } from '../../options.ts';
 import { counted, someOf } from '../../output/names.ts';
 import { describeRuns } from './active-runs.ts';
+import { cancelOpenReconciles } from './open-reconciles.ts';
 import { abortOpenPlans, openPlans, refuseOpenPlans } from './open-plans.ts';
 
 export interface StopOptions extends ServerOptions {
@@ -37,6 +38,7 @@ export async function stop(context: CliContext, stack: StackCommands, options: S
   if (options.cancelRuns) {
     await cancelAll(context, api);
     await abortOpenPlans(context, api);
+    await cancelOpenReconciles(context, api);
   } else if (!options.keepRuns) refuseOpenPlans(await openPlans(api));
   const logins = await openLogins(api);
   const result = await stack.stop({ keepRuns: options.keepRuns ?? false });
@@ -45,7 +47,7 @@ export async function stop(context: CliContext, stack: StackCommands, options: S
       'runs_active',
       `${counted(result.runs.length, 'playbook')} ${result.runs.length === 1 ? 'runs' : 'run'}: ${await describeRuns(api, result.runs)}`,
       EXIT.conflict,
-      '`./muster down --keep-runs` lets them go on, `./muster down --cancel-runs` ends their sessions',
+      '`./muster down --keep-runs` lets them go on, `./muster down --cancel-runs` ends their sessions and reconciles',
     );
   }
   say(context, result.outcome === 'stopped' ? 'the stack is stopped' : NOT_RUNNING);
