@@ -249,6 +249,19 @@ export async function listOldReconciles(db: Db, resourceId: string, keep: number
   return rows.map(({ id }) => id);
 }
 
+/** Returns the ids of the records of an operator that ended before a time, the oldest first, at most `limit`. */
+export async function listEndedBefore(db: Db, operator: string, before: Date, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('operator_reconciles')
+    .select('id')
+    .where('operator', '=', operator)
+    .where('ended_at', '<', before)
+    .orderBy('ended_at')
+    .limit(limit)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
 /** Returns the newest 50 runs of a resource on the machine of a reconcile, without its newest `keep`. */
 export async function listRunsBeyond(
   db: Db,

@@ -131,3 +131,11 @@ export async function missingUids(
     .execute();
   return rows.map(({ uid }) => uid);
 }
+
+/** Removes the resources of an operator that went before a time and have no record any more. */
+export async function deleteGoneResources(db: Db, operator: string, before: Date): Promise<void> {
+  await sql`
+    delete from operator_resources r where r.operator = ${operator} and r.gone_at < ${before} and r.reconcile_id is null
+      and not exists (select from operator_reconciles c where c.resource_id = r.id)
+  `.execute(db);
+}

@@ -9,6 +9,7 @@ import { followRequests, serveRequests } from '../../control/operator/follow-req
 import type { HashedEntry, OperatorSite } from '../../control/operator/operator-site.ts';
 import { reconcileRuns } from '../../control/operator/reconcile-runs.ts';
 import { registerOperator } from '../../control/operator/register-operator.ts';
+import { retainReconciles } from '../../control/operator/retain-reconciles.ts';
 import { wantedDispatcher } from '../../control/operator/wanted-workflows.ts';
 import { announceRunMachine } from '../../control/runs/announce-machine.ts';
 import { cleanMachine } from '../../control/runs/clean-machine.ts';
@@ -65,6 +66,7 @@ export interface OperatorProcess {
 }
 
 const LOOK_MS = 30_000;
+const RETAIN_MS = 10 * 60_000;
 const GRACE_MS = 5_000;
 const FORCE_MS = 14_000;
 const WATCHING_PLACES = 2_000;
@@ -212,6 +214,7 @@ export async function runOperator({
       log,
       LOOK_MS,
     ),
+    keepRunning({ 'old records': () => retainReconciles(site) }, log, RETAIN_MS),
     keepNamespace(inTemporal, async () => {
       await forgetTold(db, name);
       await serveRequests(site);

@@ -1,6 +1,7 @@
 /** What people ask of operators, as its own process finds it: rows that admission, cancels and Events go by. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { noteObjects } from '../../../control/operator/note-objects.ts';
+import { retainReconciles } from '../../../control/operator/retain-reconciles.ts';
 import type { WatchEntry } from '../../../domain/operator/watch-entry.ts';
 import type { Db } from '../../../store/connection/database.ts';
 import { listDependentKinds, noteDependentState, writeDependentKind } from '../../../store/operator/dependent-kinds.ts';
@@ -234,6 +235,26 @@ test('kinds of dependents are kept once for each mark, and shown with their reas
     ['annotations', null],
     ['owner_reference', 'forbidden'],
   ]);
+});
+
+test('records are kept for 30 days, and so are resources that are no more', async () => {
+  const day = 24 * 3_600;
+  const [kept, gone] = [await addWidget(db, 'r', NOW), await addWidget(db, 's', NOW)];
+  const old = await begin(db, kept, NOW);
+  await end(db, old, 'ok', NOW);
+  const young = await begin(db, kept, later(2 * day));
+  await end(db, young, 'ok', later(2 * day));
+  const open = await begin(db, kept, NOW);
+  await end(db, await begin(db, gone, NOW), 'gone', NOW);
+  const left = async () => (await db.selectFrom('operator_reconciles').select('id').execute()).map(({ id }) => id).sort();
+  const retain = (now: Date) => retainReconciles({ db, operator: OPERATOR, clock: () => now });
+  expect(await retain(later(30 * day))).toBe(0);
+  expect(await rowOf(gone)).toMatchObject({ phase: 'gone' });
+  expect(await retain(later(30 * day + 1))).toBe(2);
+  expect(await left()).toEqual([young.id, open.id].sort());
+  const resources = await db.selectFrom('operator_resources').select('id').execute();
+  expect(resources).toEqual([{ id: kept }]);
+  expect(await retain(later(30 * day + 1))).toBe(0);
 });
 
 test('work is counted by kind, phase and machine', async () => {
