@@ -3,7 +3,14 @@ import { causeOfNote, type NotedObject } from '../../domain/operator/note-object
 import { BY_REQUEST_ANNOTATION, newMistakes, sameAnnotations } from '../../domain/operator/own-annotations.ts';
 import { BY_DELETION } from '../../domain/operator/reconcile.ts';
 import { announceOperator, cancelOpen } from '../../store/operator/requests.ts';
-import { holdResources, markGone, missingUids, type ObjectNote, writeNotes } from '../../store/operator/resources.ts';
+import {
+  holdResources,
+  markGone,
+  missingUids,
+  type ObjectNote,
+  renewPeriod,
+  writeNotes,
+} from '../../store/operator/resources.ts';
 import type { HashedEntry, OperatorSite } from './operator-site.ts';
 import { wantedDispatcher } from './wanted-workflows.ts';
 
@@ -20,6 +27,8 @@ export interface Notes {
   isFirst: boolean;
 }
 
+const NO_MORE = 'the resource is no more';
+const NOT_OURS = 'the resource is no more, or its labels do not match the selector';
 /** Objects that are written in one transaction, at most. */
 const BATCH = 500;
 
@@ -45,7 +54,8 @@ export async function noteObjects(deps: NoteDependencies, { entry, hash }: Hashe
         objects.map(({ uid }) => uid),
         now,
       );
-      const written = objects.map((object): ObjectNote => {
+      const noted = objects.filter(({ uid, isBack }) => isBack !== true || known.has(uid));
+      const written = noted.map((object): ObjectNote => {
         const before = known.get(object.uid) ?? null;
         for (const sentence of newMistakes(before?.own, object.own)) mistakes.push({ object, sentence });
         if (!sameAnnotations(before?.own, object.own)) isAnnotated = true;
@@ -54,6 +64,8 @@ export async function noteObjects(deps: NoteDependencies, { entry, hash }: Hashe
         return { object, cause: type === null ? null : { cause: causeOf(type), urgency: urgencyOf(type) } };
       });
       await writeNotes(trx, operator, entry, written, now);
+      const back = noted.flatMap(({ uid, isBack }) => (isBack === true ? [uid] : []));
+      await renewPeriod(trx, operator, entry, back, now);
       if (entry.muster.on_delete === 'cancel') {
         const deleted = written.flatMap(({ object, cause }) => (cause?.cause.type === 'deleted' ? [object.uid] : []));
         await cancelOpen(trx, operator, entry, deleted, BY_DELETION, now);
@@ -67,10 +79,11 @@ export async function noteObjects(deps: NoteDependencies, { entry, hash }: Hashe
       notices.tell({ group, version, kind, namespace, name, uid }, 'BadAnnotation', sentence);
     }
   }
-  await markGone(db, operator, entry, gone, clock());
+  const reason = entry.selector === null ? NO_MORE : NOT_OURS;
+  await markGone(db, operator, entry, gone, reason, clock());
   if (isComplete) {
     const there = notes.objects.map(({ uid }) => uid);
-    await markGone(db, operator, entry, await missingUids(db, operator, entry, there), clock());
+    await markGone(db, operator, entry, await missingUids(db, operator, entry, there), reason, clock());
   }
   if (isDue) await tell([wantedDispatcher(operator)]);
 }

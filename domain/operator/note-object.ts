@@ -13,6 +13,8 @@ export interface NotedObject {
   /** Tells one state from another where the generation does not: of kinds without generation, and of annotations that are watched. */
   mark: string;
   deleting: boolean;
+  /** Whether the selector takes it again, by its labels alone: that makes nothing run, and what was never on record stays so. */
+  isBack?: boolean;
   /** What Muster's own annotations say; null: it has none of them. */
   own?: OwnAnnotations | null;
 }

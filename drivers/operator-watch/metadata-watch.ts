@@ -176,14 +176,19 @@ function note(
   }
   book.set(key, now);
   const event = before === undefined ? ({ type: 'seen', now } as const) : ({ type: 'updated', before, now } as const);
+  const was = before !== undefined && selects(entry.selector, before.labels);
+  const is = selects(entry.selector, now.labels);
   // They make nothing run by themselves, but are to be known.
   const isNoted =
     before !== undefined &&
-    ((now.deleting && !before.deleting) || !sameAnnotations(before.own, now.own)) &&
-    selects(entry.selector, now.labels);
+    is &&
+    ((now.deleting && !before.deleting) || !sameAnnotations(before.own, now.own));
+  const isOther = before !== undefined && before.uid !== now.uid;
+  const isBack = before !== undefined && is && !was;
   return {
-    objects: isQueued(event, entry) || isNoted ? [now] : [],
-    gone: before !== undefined && before.uid !== now.uid ? [before.uid] : [],
+    objects: isQueued(event, entry) || isNoted ? [now] : isBack ? [{ ...now, isBack }] : [],
+    // What the selector no longer takes is no longer ours, and its period ends.
+    gone: isOther ? [before.uid] : was && !is ? [now.uid] : [],
   };
 }
 

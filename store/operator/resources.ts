@@ -1,6 +1,6 @@
 /** Resources of an operator: what is known of each, and when it runs next. */
 import { sql } from 'kysely';
-import type { Cause } from '../../domain/operator/cause.ts';
+import { type Cause, urgencyOf } from '../../domain/operator/cause.ts';
 import type { Gvk } from '../../domain/operator/names.ts';
 import type { NotedObject, NotedResource } from '../../domain/operator/note-object.ts';
 import type { Db } from '../connection/database.ts';
@@ -94,8 +94,8 @@ export async function writeNotes(
   `.execute(db);
 }
 
-/** Marks resources whose objects are no more; one that runs is seen to by its reconcile. */
-export async function markGone(
+/** Sets the time of resources that were gone and are back: the period of their last run counts from now on. */
+export async function renewPeriod(
   db: Db,
   operator: string,
   { group, version, kind }: Gvk,
@@ -104,9 +104,29 @@ export async function markGone(
 ): Promise<void> {
   if (uids.length === 0) return;
   await sql`
+    update operator_resources r set reason = 'waits for a change or its period', due_class = ${urgencyOf('timer')}, due_reason = 'period',
+      cause = '{"type":"timer"}', due_at = ${now}::timestamptz + interval '1 second' * (
+        select (c.begin ->> 'periodSeconds')::double precision from operator_reconciles c
+        where c.resource_id = r.id and c.begin ->> 'does' = 'run' order by c.started_at desc limit 1)
+    where r.operator = ${operator} and r.api_group = ${group} and r.version = ${version} and r.kind = ${kind} and r.uid = any(${uids})
+      and r.reconcile_id is null and r.due_at is null
+  `.execute(db);
+}
+
+/** Marks resources whose objects are no more, or no longer ours, with the reason; one that runs is seen to by its reconcile. */
+export async function markGone(
+  db: Db,
+  operator: string,
+  { group, version, kind }: Gvk,
+  uids: readonly string[],
+  reason: string,
+  now: Date,
+): Promise<void> {
+  if (uids.length === 0) return;
+  await sql`
     update operator_resources set gone_at = ${now}, updated_at = ${now}, due_at = null, due_class = null,
       phase = case when reconcile_id is null then 'gone' else phase end,
-      reason = case when reconcile_id is null then 'the resource is no more' else reason end
+      reason = case when reconcile_id is null then ${reason} else reason end
     where operator = ${operator} and api_group = ${group} and version = ${version} and kind = ${kind} and uid = any(${uids})
       and gone_at is null
   `.execute(db);

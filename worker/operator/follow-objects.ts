@@ -153,7 +153,8 @@ function merged(batch: readonly Told[]): Told[] {
     joined[joined.length - 1] = {
       ...last,
       objects: [...last.objects.filter(({ uid }) => !uids.has(uid)), ...told.objects],
-      gone: [...last.gone, ...told.gone],
+      // What the selector takes again was never gone.
+      gone: [...last.gone.filter((uid) => !uids.has(uid)), ...told.gone],
     };
   }
   return joined;

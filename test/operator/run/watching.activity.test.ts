@@ -105,6 +105,22 @@ test('a change of the spec is told, one of the status is not', async () => {
   ]);
 });
 
+test('an object that the selector no longer takes is told as gone, and as back when it does again', async () => {
+  const entry = entryWith({ selector: { matchLabels: { on: 'yes' }, matchExpressions: [] } });
+  const labelled = (labels: object, generation = 1) => {
+    const { metadata } = object('one', 'u1', generation);
+    return { metadata: { ...metadata, labels } };
+  };
+  const lines = [{}, { other: '1' }, { on: 'yes' }].map((labels) => line('MODIFIED', labelled(labels)));
+  const told = await watched([page([labelled({ on: 'yes' })])], [[...lines, line('MODIFIED', labelled({}, 2))]], 4, entry);
+  expect(shown(told).slice(1)).toMatchObject([
+    { objects: [], gone: ['u1'] },
+    { objects: ['one u1 1'], gone: [] },
+    { objects: [], gone: ['u1'] },
+  ]);
+  expect(told[2]?.objects).toMatchObject([{ isBack: true }]);
+});
+
 test('annotations of Muster are told without a change of the spec, and those of others are not', async () => {
   const annotated = (annotations: Record<string, string>) => {
     const { metadata } = object('one', 'u1', 1);

@@ -1,9 +1,10 @@
-/** What follows from Muster's own annotations of a resource: when it runs, why, and who is told. */
+/** What follows from annotations and labels of a resource: when it runs, why, and who is told. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { noteDependent } from '../../../control/operator/note-dependent.ts';
 import { noteObjects } from '../../../control/operator/note-objects.ts';
 import { getResource } from '../../../control/operator/read-operators.ts';
 import { reconcileNow, resumeResource } from '../../../control/operator/request-of-resource.ts';
+import type { NotedObject } from '../../../domain/operator/note-object.ts';
 import type { OwnAnnotations } from '../../../domain/operator/own-annotations.ts';
 import type { Db } from '../../../store/connection/database.ts';
 import { dueResources, freePlaces, nextDue } from '../../../store/operator/due.ts';
@@ -117,6 +118,30 @@ describe('a pause by annotation', () => {
       ...{ code: 'operator_paused', detail: expect.stringContaining('the annotation muster/paused: remove that first') },
     });
   });
+});
+
+test('what the selector takes again has its period again, and runs for nothing; what was never known stays so', async () => {
+  const id = await addWidget(db, 'j', NOW);
+  await end(db, await begin(db, id, NOW), 'ok', NOW);
+  if (ENTRY === undefined) throw new Error('no entry');
+  const selector = { matchLabels: { on: 'yes' }, matchExpressions: [] };
+  const noted = (objects: readonly NotedObject[], gone: readonly string[]) =>
+    noteObjects(
+      { ...deps, db },
+      { entry: { ...ENTRY, selector }, hash: 'h1' },
+      { objects, gone, isComplete: false, isFirst: false },
+    );
+  const object = (name: string): NotedObject => ({
+    ...{ namespace: 'ns', name, uid: `uid-${OPERATOR}-${name}`, generation: 1, mark: '', deleting: false, isBack: true },
+  });
+  await noted([], [object('j').uid]);
+  expect(await rowOf(id)).toMatchObject({ phase: 'gone', due_at: null, reason: expect.stringContaining('selector') });
+  await noted([object('j'), object('unknown')], []);
+  expect(await rowOf(id)).toMatchObject({
+    ...{ phase: 'waiting', gone_at: null, due_at: later(3_600), due_class: 5 },
+    reason: 'waits for a change or its period',
+  });
+  expect(await db.selectFrom('operator_resources').select('name').execute()).toEqual([{ name: 'j' }]);
 });
 
 describe('further annotations', () => {
