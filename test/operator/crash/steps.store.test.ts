@@ -183,6 +183,36 @@ describe('the last step', () => {
     expect(calls).toEqual(['the status of a resource was refused by the cluster']);
   });
 
+  test('whose status others change meanwhile writes it again, and runs nothing again', async () => {
+    const record = await begin(db, await addWidget(db, 'j', NOW), NOW);
+    await writeRunResult(db, record.id, OK);
+    const written: unknown[] = [];
+    let conflicts = 4;
+    const changing: Partial<ResourceClient> = {
+      writeStatus: async (_, resource, status) => {
+        if (conflicts > 0) {
+          conflicts -= 1;
+          return { answer: 'conflict' };
+        }
+        written.push(status);
+        return { answer: 'written', resource };
+      },
+    };
+    await finishReconcile(siteOf('j', { cluster: changing }).site, record.id);
+    expect(await outcomeOf(record.id)).toMatchObject({ outcome: 'ok' });
+    expect(written).toHaveLength(1);
+    const again = await begin(db, record.resourceId, NOW);
+    await writeRunResult(db, again.id, OK);
+    conflicts = 5;
+    const { site } = siteOf('j', { cluster: changing });
+    await expect(finishReconcile(site, again.id)).rejects.toThrow('was changed 5 times');
+    expect((await recordOf(db, again.id)).endedAt).toBeNull();
+    // The step is tried again, with the run that has ended.
+    await finishReconcile(site, again.id);
+    expect(await outcomeOf(again.id)).toMatchObject({ outcome: 'ok' });
+    expect(await db.selectFrom('operator_reconciles').select('id').execute()).toHaveLength(2);
+  });
+
   test('of a run whose machine is given up: another one begins at once, and the run counts as lost', async () => {
     const record = await begin(db, await addWidget(db, 'f', NOW), NOW);
     const runId = runIdOfReconcile(record.id);
