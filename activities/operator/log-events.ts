@@ -4,6 +4,8 @@ import type { Runner } from '../../domain/runs/runner.ts';
 
 export interface LoggedEvents {
   level: LogLevel;
+  /** Whether the whole output of a run is printed when it is over. */
+  isWhole: boolean;
   /** Prints a text in one piece. */
   print(text: string): void;
 }
@@ -20,7 +22,7 @@ interface OfRun {
 export function loggingRunner(
   runner: Runner,
   { log }: Pick<OperatorSite, 'log'>,
-  { level, print }: LoggedEvents,
+  { level, print }: Pick<LoggedEvents, 'level' | 'print'>,
   { isVerbose, ...names }: OfRun,
 ): Runner {
   if (level === 'nothing') return runner;

@@ -90,6 +90,7 @@ export async function runReconcile(
     },
   );
   await ways.close(runId);
+  if (isStarted && here.events.isWhole) await printOutput(deps, runId);
   const result = isStarted ? await resultOf(deps, runId, limit) : ({ ended: 'unable' } as const);
   // A playbook whose ansible-runner was killed goes on without it, and would be beside the next run.
   if (result.ended !== 'itself' || !result.hasStats) await endLeft(deps, runId);
@@ -98,6 +99,15 @@ export async function runReconcile(
   const kept = begin.maxArtifacts;
   if (kept <= 0) return;
   for (const old of await listRunsBeyond(db, reconcile, kept)) await directories.dropArtifacts(old);
+}
+
+/** Prints the whole output of a run, in one piece. */
+async function printOutput(
+  { directories, here }: Pick<RunReconcileDependencies, 'directories' | 'here'>,
+  runId: string,
+): Promise<void> {
+  const text = await directories.output(runId, here.logMaxBytes).catch(() => null);
+  if (text !== null && text !== '') here.events.print(text.endsWith('\n') ? text : `${text}\n`);
 }
 
 /** Ends what a run has left working that did not come to its end; what belongs to another user stays, and is told of. */

@@ -48,6 +48,8 @@ export interface RunDirectories {
   paths(runId: string): { directory: string; kubeconfig: string };
   /** Makes the directory, only for its owner, with its files, the text of its kubeconfig and what may not show. Repeating it makes it anew. */
   make(runId: string, content: RunDirectory, kubeconfig: string, secrets: readonly string[]): Promise<void>;
+  /** What ansible-runner has written as its output, masked, at most the last `maxBytes` of it; null where it has written nothing. */
+  output(runId: string, maxBytes: number): Promise<string | null>;
   /** Last lines of what ansible-runner has written as its output, masked; null where it has written nothing. */
   lastLines(runId: string): Promise<string[] | null>;
   /** When the run ended, as its launcher has written it; null where it has not. */

@@ -15,6 +15,10 @@ export function createRunDirectories(runsDir: string): RunDirectories {
   const folderOf = (runId: string): string => join(runsDir, folderName(runId));
   const directoryOf = (runId: string): string => join(folderOf(runId), 'runner');
   const kubeconfigOf = (runId: string): string => join(folderOf(runId), 'kubeconfig');
+  const output = async (runId: string, maxBytes: number): Promise<string | null> => {
+    const text = await readEnd(join(directoryOf(runId), 'artifacts', runId, 'stdout'), maxBytes);
+    return text === null ? null : createMask(await readMasks(runPaths(runsDir, runId)))(text);
+  };
   return {
     paths: (runId) => ({ directory: directoryOf(runId), kubeconfig: kubeconfigOf(runId) }),
     make: async (runId, { files, copies }, kubeconfig, secrets) => {
@@ -29,11 +33,8 @@ export function createRunDirectories(runsDir: string): RunDirectories {
       await writePrivate(kubeconfigOf(runId), kubeconfig);
       if (secrets.length > 0) await writePrivate(runPaths(runsDir, runId).mask, JSON.stringify(secrets));
     },
-    lastLines: async (runId) => {
-      const text = await readEnd(join(directoryOf(runId), 'artifacts', runId, 'stdout'));
-      if (text === null) return null;
-      return createMask(await readMasks(runPaths(runsDir, runId)))(text).split('\n');
-    },
+    output,
+    lastLines: async (runId) => (await output(runId, END_BYTES))?.split('\n') ?? null,
     endedAt: async (runId) => {
       const exit = await readExit(runPaths(runsDir, runId));
       return exit === null ? null : new Date(exit.ended_at);
@@ -57,7 +58,7 @@ async function copyInto(from: string, to: string, whole: boolean): Promise<void>
   for (const name of await readdir(from)) await cp(join(from, name), join(to, name), { recursive: true });
 }
 
-async function readEnd(path: string): Promise<string | null> {
+async function readEnd(path: string, maxBytes: number): Promise<string | null> {
   const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
     throw error;
@@ -65,7 +66,7 @@ async function readEnd(path: string): Promise<string | null> {
   if (file === null) return null;
   try {
     const { size } = await file.stat();
-    const start = Math.max(0, size - END_BYTES);
+    const start = Math.max(0, size - maxBytes);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(size - start), 0, size - start, start);
     return buffer.subarray(0, bytesRead).toString('utf8');
   } finally {

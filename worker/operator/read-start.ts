@@ -35,6 +35,8 @@ export interface OperatorStart {
   environment: Record<string, string | undefined>;
   /** Runs of this process at once. */
   slots: number;
+  /** Whether the whole output of each run goes to the log. */
+  logsOutput: boolean;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -77,6 +79,7 @@ export async function readStart(args: readonly string[], env: Environment, home:
     namespaces: own.namespaces,
     environment,
     slots: flags['max-concurrent-runs'] ?? highest,
+    logsOutput: own.debugLogs,
   };
 }
 

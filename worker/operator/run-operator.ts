@@ -160,7 +160,11 @@ export async function runOperator({
     secretSettings: SECRET_SETTINGS,
     ansibleConfig: await rolesConfig({ home, folder: data, environment: start.environment }),
     logMaxBytes: env.MUSTER_LOG_MAX,
-    events: { level: logLevel ?? 'tasks', print: (text: string) => void process.stdout.write(text) },
+    events: {
+      level: logLevel ?? 'tasks',
+      isWhole: start.logsOutput,
+      print: (text: string) => void process.stdout.write(text),
+    },
   };
   if (logLevel === null)
     log.error({ value: flags['ansible-log-events'] }, '--ansible-log-events: the word is not known; it means tasks');

@@ -74,6 +74,7 @@ function siteOf(name: string, { cluster = {}, directories = {}, tell = () => und
     directories: {
       paths: () => ({ directory: '/runs/r', kubeconfig: '/runs/r/kubeconfig' }),
       make: async () => undefined,
+      output: async () => null,
       lastLines: async () => null,
       endedAt: async () => null,
       tidy: async () => void calls.push('tidy'),

@@ -44,6 +44,7 @@ describeNeeding(kubernetesMissing(), 'an operator that is asked', () => {
     metricsPort = await freePort();
     userPort = await freePort();
     operator = await bench.start({
+      env: { ANSIBLE_DEBUG_LOGS: 'true' },
       args: [
         ...['--metrics-bind-address', `127.0.0.1:${metricsPort}`, '--metrics-secure', '--metrics-require-rbac'],
         `--user-metrics-port=${userPort}`,
@@ -84,7 +85,8 @@ describeNeeding(kubernetesMissing(), 'an operator that is asked', () => {
   };
 
   test('a reconcile by hand begins within seconds, with its cause', async () => {
-    const id = await done('one', {});
+    const id = await done('one', { stdout: 'all that was said' });
+    expect(operator.said()).toContain('\nall that was said\n');
     const asked = Date.now();
     await reconcileNow(deps(), id);
     await eventually(
