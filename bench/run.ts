@@ -34,6 +34,11 @@ import { measureIdleWorkflows } from './measurements/idle-workflows.ts';
 import { measureIngest } from './measurements/ingest.ts';
 import { measureLive } from './measurements/live-events.ts';
 import { measureMac } from './measurements/mac.ts';
+import { measureOperatorFirst } from './measurements/operator-first.ts';
+import { measureOperatorMany } from './measurements/operator-many.ts';
+import { measureOperatorProxy } from './measurements/operator-proxy.ts';
+import { measureOperatorRestart } from './measurements/operator-restart.ts';
+import { measureOperatorOne, measureOperatorTwenty } from './measurements/operator-share.ts';
 import {
   AT_A_TIME,
   measurePlaybookAction,
@@ -50,6 +55,7 @@ import { heldByRatio, heldBySeconds, heldByWall, measureRounds } from './measure
 import { measureSoak } from './measurements/soak.ts';
 import { measureWarm } from './measurements/warm.ts';
 import { measureFleetLayers, measureWholeFleet } from './measurements/whole-fleet.ts';
+import { measureOnOperators, type OperatorWork } from './operator-place.ts';
 import { printMeasured, saveMeasured } from './report.ts';
 
 const ROUNDS = 5;
@@ -137,6 +143,7 @@ const WHOLE_FLEETS: Record<string, Work> = {
 
 /** What one name stands for besides the measurement of that name. */
 const TOGETHER: Record<string, readonly string[]> = {
+  operator: ['operator-first', 'operator-one', 'operator-twenty', 'operator-proxy', 'operator-restart', 'operator-many'],
   warm: ['layers2', 'layers10', 'many', 'fleetlayer1', 'fleetlayers3'],
 };
 
@@ -196,6 +203,16 @@ const ALONE: Record<string, () => Promise<Measurement>> = {
   warm: measureWarm,
 };
 
+/** Each with an API server of its own. */
+const OPERATORS: Record<string, OperatorWork> = {
+  'operator-first': measureOperatorFirst,
+  'operator-one': measureOperatorOne,
+  'operator-twenty': measureOperatorTwenty,
+  'operator-proxy': measureOperatorProxy,
+  'operator-restart': measureOperatorRestart,
+  'operator-many': measureOperatorMany,
+};
+
 /** Only when asked for by name: they take a quarter of an hour, or hours. */
 const LONG: Record<string, () => Promise<Measurement>> = {
   flaky: measureFlaky,
@@ -215,6 +232,7 @@ async function main(asks: string[], against: string | undefined, greatest: numbe
     REMOTE,
     PLAN_ACTIONS,
     ALONE,
+    OPERATORS,
     LONG,
     ACCESS,
     JOBS,
@@ -243,6 +261,7 @@ async function main(asks: string[], against: string | undefined, greatest: numbe
     ...(await measure(asked(REMOTE), { MUSTER_INGEST_PORT: String(await freePort()) })),
     ...(await measure(asked(PLAN_ACTIONS), { MUSTER_LOCAL_RUNS: String(AT_A_TIME) })),
     ...(await measureAlone(asked(ALONE))),
+    ...(await measureOnOperators(asked(OPERATORS))),
     ...(await measureAlone(Object.entries(LONG).filter(([name]) => wanted.includes(name)))),
     ...(await measureOnApi(asked(ACCESS))),
     ...(await measureOnCluster(asked(JOBS))),
