@@ -239,7 +239,7 @@ async function main(asks: string[], against: string | undefined, greatest: numbe
     { [GROWTH]: measureGrowth },
   ].flatMap((group) => Object.keys(group));
   const wanted = asks.flatMap((name) => [name, ...(TOGETHER[name] ?? [])]);
-  const unknown = wanted.filter((name) => !names.includes(name));
+  const unknown = wanted.filter((name) => !names.includes(name) && !(name in TOGETHER));
   if (unknown.length > 0) throw new Error(`no such measurement: ${unknown.join(', ')}; there are ${names.join(', ')}`);
   if (against !== undefined) {
     const compared = await compareAgainst(
