@@ -102,6 +102,11 @@ env: {{- include "muster.env" . | nindent 2 }}
   {{- $files = append $files (dict "name" "mac-key" "secret" . "configMap" "" "items" (list (dict "key" $key "path" "mac-key"))) -}}
 {{- end -}}
 {{- end -}}
+{{- if eq .part "migrate" -}}
+  {{- range $at, $login := default list $v.operatorLogins -}}
+    {{- $files = append $files (dict "name" (printf "operator-login-%d" $at) "secret" $login.existingSecret "configMap" "" "items" (list (dict "key" (default "password" $login.key) "path" "password"))) -}}
+  {{- end -}}
+{{- end -}}
 {{- if eq .part "worker" -}}
   {{- with $v.ara.credentials -}}
   {{- if .existingSecret -}}
