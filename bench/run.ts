@@ -143,7 +143,14 @@ const WHOLE_FLEETS: Record<string, Work> = {
 
 /** What one name stands for besides the measurement of that name. */
 const TOGETHER: Record<string, readonly string[]> = {
-  operator: ['operator-first', 'operator-one', 'operator-twenty', 'operator-proxy', 'operator-restart', 'operator-many'],
+  operator: [
+    'operator-first',
+    'operator-one',
+    'operator-twenty',
+    'operator-proxy',
+    'operator-restart',
+    'operator-many',
+  ],
   warm: ['layers2', 'layers10', 'many', 'fleetlayer1', 'fleetlayers3'],
 };
 

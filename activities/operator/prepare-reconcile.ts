@@ -5,7 +5,12 @@ import { cancelledBegin, decideBegin } from '../../domain/operator/decide-begin.
 import type { OwnerText } from '../../domain/operator/owner-text.ts';
 import { type ReconcileBegin, runIdOfReconcile } from '../../domain/operator/reconcile.ts';
 import { runDirectory } from '../../domain/operator/run-directory.ts';
-import { artifactsOf, ignoredAnnotations, VERBOSITY_ANNOTATION, verbosityOf } from '../../domain/operator/run-settings.ts';
+import {
+  artifactsOf,
+  ignoredAnnotations,
+  VERBOSITY_ANNOTATION,
+  verbosityOf,
+} from '../../domain/operator/run-settings.ts';
 import { runVariables } from '../../domain/operator/run-variables.ts';
 import { secretsOf } from '../../domain/operator/secret-values.ts';
 import { markRunning, UNABLE } from '../../domain/operator/status.ts';

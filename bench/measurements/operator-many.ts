@@ -2,8 +2,8 @@
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { conditionsOf, type OperatorBench, WIDGETS } from '../../test/support/operator/operator-process.ts';
 import type { CustomResource } from '../../domain/operator/custom-resource.ts';
+import { conditionsOf, type OperatorBench, WIDGETS } from '../../test/support/operator/operator-process.ts';
 import { type Measurement, round } from '../measurement.ts';
 import { countOutcomes, createMany, untilIdle, withOperators } from '../operator-place.ts';
 import { megabytes, memoryMiB } from '../process-memory.ts';

@@ -1,6 +1,6 @@
 /** Reads through the proxy of an operator, beside the same reads without it. */
 import { mkdtemp, rm } from 'node:fs/promises';
-import { Agent, type RequestOptions, request } from 'node:https';
+import { Agent, type AgentOptions, type RequestOptions, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openClusterAccess } from '../../drivers/kubernetes/cluster-access.ts';
@@ -23,7 +23,7 @@ export function measureOperatorProxy(): Promise<Measurement> {
     const folder = await mkdtemp(join(tmpdir(), 'muster-bench-proxy-'));
     const proxied = await openProxied(access, { folder });
     const agents: Agent[] = [];
-    const kept = (options: RequestOptions): Agent => {
+    const kept = (options: AgentOptions): Agent => {
       const agent = new Agent({ ...options, keepAlive: true, maxSockets: 1 });
       agents.push(agent);
       return agent;
@@ -31,7 +31,10 @@ export function measureOperatorProxy(): Promise<Measurement> {
     try {
       const { server, options } = await access.read();
       const { ca, cert, key } = options;
-      const own = { ca, cert, key };
+      const own: AgentOptions = {};
+      if (ca !== undefined) own.ca = ca;
+      if (cert !== undefined) own.cert = cert;
+      if (key !== undefined) own.key = key;
       const direct = { ...options, host: server.hostname, port: server.port, path: MAP, agent: kept(own) };
       const guest = proxied.admit();
       const through = { ...proxied.options(guest, 'GET', MAP), agent: kept({ ca: proxied.proxy.ca }) };

@@ -67,17 +67,17 @@ async function measureShare({ what, rounds, count, atOnce, bar }: Share): Promis
     });
     const samples: { operator: number[]; bare: number[] } = { operator: [], bare: [] };
     // What is loaded for the first time counts on neither side.
-    for (let round = 0; round <= rounds; round += 1) {
-      const names = (of: string) => Array.from({ length: count }, (_, index) => `${of}-${round}-${index}`);
+    for (let turn = 0; turn <= rounds; turn += 1) {
+      const names = (of: string) => Array.from({ length: count }, (_, index) => `${of}-${turn}-${index}`);
       const bare = await seconds(() => runBare(bench, programs, names('bare'), atOnce));
       const operator = await seconds(async () => {
         await createMany(bench, names('own'));
         await Promise.all(names('own').map((name) => untilSuccessful(bench, name)));
       });
       await untilIdle(bench);
-      if (round === 0) continue;
-      samples.bare.push(round3(bare));
-      samples.operator.push(round3(operator));
+      if (turn === 0) continue;
+      samples.bare.push(round(bare, 3));
+      samples.operator.push(round(operator, 3));
     }
     const [operator, bare] = [median(samples.operator), median(samples.bare)];
     const more = operator - bare;
@@ -90,8 +90,6 @@ async function measureShare({ what, rounds, count, atOnce, bar }: Share): Promis
     };
   });
 }
-
-const round3 = (value: number): number => round(value, 3);
 
 async function seconds(work: () => Promise<unknown>): Promise<number> {
   const began = performance.now();

@@ -40,8 +40,12 @@ export function ownAnnotationsOf(
   const pause = paused === undefined ? {} : pauseOf(paused);
   const watched = dependents === undefined ? true : goBoolean(dependents);
   const mistakes = [
-    ...(pause === null ? [mistake(PAUSED_ANNOTATION, paused, 'it pauses nothing: write true, or a time such as 2026-01-02T03:04:05Z')] : []),
-    ...(watched === undefined ? [mistake(DEPENDENTS_ANNOTATION, dependents, 'dependents are watched: write "false" or "true"')] : []),
+    ...(pause === null
+      ? [mistake(PAUSED_ANNOTATION, paused, 'it pauses nothing: write true, or a time such as 2026-01-02T03:04:05Z')]
+      : []),
+    ...(watched === undefined
+      ? [mistake(DEPENDENTS_ANNOTATION, dependents, 'dependents are watched: write "false" or "true"')]
+      : []),
   ];
   return {
     ...pause,

@@ -180,9 +180,7 @@ function note(
   const is = selects(entry.selector, now.labels);
   // They make nothing run by themselves, but are to be known.
   const isNoted =
-    before !== undefined &&
-    is &&
-    ((now.deleting && !before.deleting) || !sameAnnotations(before.own, now.own));
+    before !== undefined && is && ((now.deleting && !before.deleting) || !sameAnnotations(before.own, now.own));
   const isOther = before !== undefined && before.uid !== now.uid;
   const isBack = before !== undefined && is && !was;
   return {

@@ -45,7 +45,8 @@ export async function makeOperatorLogins(
         .select('db_role')
         .where('name', '=', operator)
         .executeTakeFirstOrThrow();
-      if (known.db_role !== login) throw new OtherLogin(`the operator ${operator} belongs to the login ${known.db_role}`);
+      if (known.db_role !== login)
+        throw new OtherLogin(`the operator ${operator} belongs to the login ${known.db_role}`);
     }
     await sql`select muster_grant_operators()`.execute(trx);
   });

@@ -32,7 +32,14 @@ export interface MetricsOpening {
 }
 
 /** Opens the metrics as the flags say. Throws `StartRefused` where their address is taken, or a given certificate cannot be used. */
-export async function openMetrics({ start, version, commit, isPod, client, log }: MetricsOpening): Promise<OpenedMetrics> {
+export async function openMetrics({
+  start,
+  version,
+  commit,
+  isPod,
+  client,
+  log,
+}: MetricsOpening): Promise<OpenedMetrics> {
   const { entries, flags } = start;
   const { meters, registry, read } = openOperatorMeters(entries, { version, commit });
   const closing: (() => unknown)[] = [];

@@ -9,8 +9,8 @@ import { CliFailure, EXIT, interrupted } from '../../failure.ts';
 import { apiOf, type ServerOptions } from '../../options.ts';
 import { counted, someOf } from '../../output/names.ts';
 import { describeRuns } from './active-runs.ts';
-import { cancelOpenReconciles } from './open-reconciles.ts';
 import { abortOpenPlans, openPlans, refuseOpenPlans } from './open-plans.ts';
+import { cancelOpenReconciles } from './open-reconciles.ts';
 
 export interface StopOptions extends ServerOptions {
   keepRuns?: boolean;

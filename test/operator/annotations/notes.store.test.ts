@@ -33,14 +33,23 @@ const told: string[] = [];
 const deps = {
   ...{ operator: OPERATOR, clock: () => NOW, tell: async () => undefined },
   notices: {
-    tell: ({ name }: { name: string }, reason: string, message: string) => void told.push(`${name} ${reason} ${message}`),
+    tell: ({ name }: { name: string }, reason: string, message: string) =>
+      void told.push(`${name} ${reason} ${message}`),
     close: async () => undefined,
   },
 };
 /** The watch tells of a widget as it is known, with these annotations. */
 async function annotate(name: string, own: OwnAnnotations | null): Promise<void> {
   if (ENTRY === undefined) throw new Error('no entry');
-  const object = { namespace: 'ns', name, uid: `uid-${OPERATOR}-${name}`, generation: 1, mark: '', deleting: false, own };
+  const object = {
+    namespace: 'ns',
+    name,
+    uid: `uid-${OPERATOR}-${name}`,
+    generation: 1,
+    mark: '',
+    deleting: false,
+    own,
+  };
   const notes = { objects: [object], gone: [], isComplete: false, isFirst: false };
   await noteObjects({ ...deps, db }, { entry: ENTRY, hash: 'h1' }, notes);
 }
@@ -115,7 +124,10 @@ describe('a pause by annotation', () => {
     expect(await shown(id)).toMatchObject({ phase: 'running', paused: true });
     await end(db, record, 'ok', NOW);
     await expect(reconcileNow({ db, clock: () => NOW, actor: 'ann' }, id)).rejects.toMatchObject({
-      ...{ code: 'operator_paused', detail: expect.stringContaining('the annotation muster/paused: remove that first') },
+      ...{
+        code: 'operator_paused',
+        detail: expect.stringContaining('the annotation muster/paused: remove that first'),
+      },
     });
   });
 });
@@ -132,7 +144,15 @@ test('what the selector takes again has its period again, and runs for nothing; 
       { objects, gone, isComplete: false, isFirst: false },
     );
   const object = (name: string): NotedObject => ({
-    ...{ namespace: 'ns', name, uid: `uid-${OPERATOR}-${name}`, generation: 1, mark: '', deleting: false, isBack: true },
+    ...{
+      namespace: 'ns',
+      name,
+      uid: `uid-${OPERATOR}-${name}`,
+      generation: 1,
+      mark: '',
+      deleting: false,
+      isBack: true,
+    },
   });
   await noted([], [object('j').uid]);
   expect(await rowOf(id)).toMatchObject({ phase: 'gone', due_at: null, reason: expect.stringContaining('selector') });
@@ -164,7 +184,8 @@ describe('further annotations', () => {
 
   test('dependents do not count where they say so, and count again when that goes', async () => {
     const id = await addWidget(db, 'h', NOW, { cause: null });
-    const changed = () => noteDependent({ ...deps, db }, WIDGET, { object: 'ConfigMap ns/x' }, [{ namespace: 'ns', name: 'h' }]);
+    const changed = () =>
+      noteDependent({ ...deps, db }, WIDGET, { object: 'ConfigMap ns/x' }, [{ namespace: 'ns', name: 'h' }]);
     await annotate('h', { ignoresDependents: true });
     await changed();
     expect(await rowOf(id)).toMatchObject({ due_at: null, dirty: 0 });

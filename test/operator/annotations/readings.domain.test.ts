@@ -39,9 +39,7 @@ describe('annotations', () => {
     ['F', { ignoresDependents: true }],
     ['true', {}],
     ['never', { mistakes: wrong }],
-  ])('muster/watch-dependents: %j', (value, own) =>
-    expect(read({ 'muster/watch-dependents': value })).toEqual(own),
-  );
+  ])('muster/watch-dependents: %j', (value, own) => expect(read({ 'muster/watch-dependents': value })).toEqual(own));
 
   test('a mistake names the annotation, a short piece of its value, and what to write', () => {
     const [sentence = ''] = read({ 'muster/paused': `a"\n${'x'.repeat(1_000)}` })?.mistakes ?? [];

@@ -38,7 +38,9 @@ async function as<T>(login: string, password: string, work: (own: Db) => Promise
   }
 }
 const kept = async (login: string) => {
-  const { rows } = await sql<{ rolpassword: string }>`select rolpassword from pg_authid where rolname = ${login}`.execute(db);
+  const { rows } = await sql<{
+    rolpassword: string;
+  }>`select rolpassword from pg_authid where rolname = ${login}`.execute(db);
   return rows[0]?.rolpassword;
 };
 
@@ -57,13 +59,17 @@ test('each has its operator and sees no other; made again they are the same, wit
   await makeOperatorLogins(db, [{ ...ONE, password: 'other' }], NOW);
   expect(await kept(ONE.login)).not.toBe(before);
   await as(ONE.login, 'other', async (own) => expect(await listOperators(own, NOW)).toHaveLength(1));
-  await expect(as(ONE.login, 'sécret one', (own) => listOperators(own, NOW))).rejects.toThrow('password authentication');
+  await expect(as(ONE.login, 'sécret one', (own) => listOperators(own, NOW))).rejects.toThrow(
+    'password authentication',
+  );
 });
 
 test('an operator of another login stays its own, and nothing is made', async () => {
   const taken = { operator: 'one', login: TWO.login, password: 'p' };
   const before = await kept(TWO.login);
-  await expect(makeOperatorLogins(db, [taken], NOW)).rejects.toThrow(`the operator one belongs to the login ${ONE.login}`);
+  await expect(makeOperatorLogins(db, [taken], NOW)).rejects.toThrow(
+    `the operator one belongs to the login ${ONE.login}`,
+  );
   expect(await kept(TWO.login)).toBe(before);
 });
 

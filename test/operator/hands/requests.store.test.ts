@@ -246,7 +246,8 @@ test('records are kept for 30 days, and so are resources that are no more', asyn
   await end(db, young, 'ok', later(2 * day));
   const open = await begin(db, kept, NOW);
   await end(db, await begin(db, gone, NOW), 'gone', NOW);
-  const left = async () => (await db.selectFrom('operator_reconciles').select('id').execute()).map(({ id }) => id).sort();
+  const left = async () =>
+    (await db.selectFrom('operator_reconciles').select('id').execute()).map(({ id }) => id).sort();
   const retain = (now: Date) => retainReconciles({ db, operator: OPERATOR, clock: () => now });
   expect(await retain(later(30 * day))).toBe(0);
   expect(await rowOf(gone)).toMatchObject({ phase: 'gone' });

@@ -161,7 +161,9 @@ describeNeeding(kubernetesMissing(), 'an operator that is asked', () => {
       (await eventsOf('seven')).includes('Paused: Reconciliation is paused by the annotation muster/paused'),
     );
     await eventually('an Event tells of what cannot be read', async () =>
-      (await eventsOf('seven')).some((event) => event.startsWith('BadAnnotation: The annotation muster/watch-dependents')),
+      (await eventsOf('seven')).some((event) =>
+        event.startsWith('BadAnnotation: The annotation muster/watch-dependents'),
+      ),
     );
     await bench.change('seven', { size: 2 });
     await eventually('the change is known', async () => (await resource('seven')).generation === 2);

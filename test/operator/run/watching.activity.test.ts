@@ -112,7 +112,12 @@ test('an object that the selector no longer takes is told as gone, and as back w
     return { metadata: { ...metadata, labels } };
   };
   const lines = [{}, { other: '1' }, { on: 'yes' }].map((labels) => line('MODIFIED', labelled(labels)));
-  const told = await watched([page([labelled({ on: 'yes' })])], [[...lines, line('MODIFIED', labelled({}, 2))]], 4, entry);
+  const told = await watched(
+    [page([labelled({ on: 'yes' })])],
+    [[...lines, line('MODIFIED', labelled({}, 2))]],
+    4,
+    entry,
+  );
   expect(shown(told).slice(1)).toMatchObject([
     { objects: [], gone: ['u1'] },
     { objects: ['one u1 1'], gone: [] },
@@ -126,7 +131,11 @@ test('annotations of Muster are told without a change of the spec, and those of 
     const { metadata } = object('one', 'u1', 1);
     return line('MODIFIED', { metadata: { ...metadata, annotations } });
   };
-  const lines = [annotated({ other: '1' }), annotated({ 'muster/paused': 'true' }), annotated({ 'muster/paused': 'true', other: '2' })];
+  const lines = [
+    annotated({ other: '1' }),
+    annotated({ 'muster/paused': 'true' }),
+    annotated({ 'muster/paused': 'true', other: '2' }),
+  ];
   const told = await watched([page([object('one', 'u1', 1)])], [[...lines, annotated({})]], 3);
   expect(told.map(({ objects }) => objects.map(({ own }) => own))).toEqual([[null], [{ paused: true }], [null]]);
 });
