@@ -148,4 +148,32 @@ describeNeeding(kubernetesMissing(), 'many resources', () => {
     await bench.client.ask({ method: 'POST', path: `/apis/${GROUP}/v1/namespaces/default/gadgets`, body });
     await eventually('it runs', () => begins('g').length === 1, SOON_MS);
   }, 120_000);
+
+  test('a kind that goes stops no other, and is watched again when it comes back', async () => {
+    const state = async () =>
+      (await bench.db.selectFrom('operator_watches').select('state').where('kind', '=', 'Gadget').executeTakeFirst())
+        ?.state;
+    const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/gadgets.${GROUP}`;
+    await bench.client.ask({ method: 'DELETE', path });
+    await eventually(
+      'it is gone',
+      async () => (await bench.client.ask({ method: 'GET', path, expected: [404] })).status === 404,
+      60_000,
+    );
+    await eventually(
+      'its watch has the reason',
+      async () => (await state()) === 'missing',
+      60_000,
+      () => operator.said().slice(-2_000),
+    );
+    await bench.create('meanwhile', {});
+    await bench.condition('meanwhile', 'Successful', 'True');
+    const row = await bench.db.selectFrom('operator_resources').select('phase').where('name', '=', 'g').execute();
+    expect(row).toEqual([{ phase: 'gone' }]);
+    await makeKind(bench.client, 'Gadget');
+    await eventually('it is watched again', async () => (await state()) === 'watching', 60_000);
+    const body = { apiVersion: `${GROUP}/v1`, kind: 'Gadget', metadata: { name: 'h' }, spec: {} };
+    await bench.client.ask({ method: 'POST', path: `/apis/${GROUP}/v1/namespaces/default/gadgets`, body });
+    await eventually('it runs', () => begins('h').length === 1, SOON_MS);
+  }, 240_000);
 });
