@@ -64,7 +64,9 @@ export async function noteObjects(deps: NoteDependencies, { entry, hash }: Hashe
         return { object, cause: type === null ? null : { cause: causeOf(type), urgency: urgencyOf(type) } };
       });
       await writeNotes(trx, operator, entry, written, now);
-      const back = noted.flatMap(({ uid, isBack }) => (isBack === true ? [uid] : []));
+      const back = written.flatMap(({ object: { uid }, cause }) =>
+        cause === null && known.get(uid)?.isGone ? [uid] : [],
+      );
       await renewPeriod(trx, operator, entry, back, now);
       if (entry.muster.on_delete === 'cancel') {
         const deleted = written.flatMap(({ object, cause }) => (cause?.cause.type === 'deleted' ? [object.uid] : []));

@@ -18,7 +18,7 @@ export async function holdResources(
   { group, version, kind }: Gvk,
   uids: readonly string[],
   now: Date,
-): Promise<Map<string, NotedResource>> {
+): Promise<Map<string, NotedResource & { isGone: boolean }>> {
   const rows = await db
     .selectFrom('operator_resources as r')
     .leftJoin('operator_reconciles as c', 'c.id', 'r.reconcile_id')
@@ -47,6 +47,7 @@ export async function holdResources(
         readGeneration: row.read_generation,
         isDue: row.due_at !== null && row.due_at <= now,
         own: row.own_annotations,
+        isGone: row.gone_at !== null,
       },
     ]),
   );
