@@ -1,20 +1,27 @@
 import { applyGroup } from '../../control/deployments/apply-group.ts';
 import { deleteGroup } from '../../control/deployments/delete-group.ts';
 import type { GroupDependencies } from '../../control/deployments/group-work.ts';
+import { type EndDependencies, wakeBehind } from '../../control/deployments/order-apps.ts';
 import { endRemovalOf } from '../../control/deployments/remove-deployment.ts';
 import { beginPhase, finishPhase } from '../../control/deployments/run-phase.ts';
 import { ContextRefSchema, GroupRefSchema, PhaseRefSchema } from '../../domain/deployments/activity-schema.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { parseInputs } from '../parse-inputs.ts';
-import type { ContextActivities } from './contract.ts';
+import type { ContextActivities, GroupAnswer, GroupRef } from './contract.ts';
 
-export interface ContextActivityDependencies extends GroupDependencies {
+export interface ContextActivityDependencies extends GroupDependencies, EndDependencies {
   /** Clusters of one AppContext at work at once. */
   parallel: number;
 }
 
 /** Activities of AppContexts: any worker can do them. */
 export function createContextActivities(deps: ContextActivityDependencies): ContextActivities {
+  /** A group that has ended may be what others wait for. */
+  async function andWake(input: GroupRef, work: Promise<GroupAnswer>): Promise<GroupAnswer> {
+    const answer = await work;
+    if (answer.is === 'ended') await wakeBehind(deps, input);
+    return answer;
+  }
   return parseInputs<ContextActivities>(
     {
       beginPhase: ContextRefSchema,
@@ -31,8 +38,8 @@ export function createContextActivities(deps: ContextActivityDependencies): Cont
         await finishPhase(deps, context, phase);
         await endRemovalOf(deps, context);
       },
-      applyGroup: (input) => withHeartbeat((signal) => applyGroup(deps, input, signal)),
-      deleteGroup: (input) => withHeartbeat((signal) => deleteGroup(deps, input, signal)),
+      applyGroup: (input) => withHeartbeat((signal) => andWake(input, applyGroup(deps, input, signal))),
+      deleteGroup: (input) => withHeartbeat((signal) => andWake(input, deleteGroup(deps, input, signal))),
     },
   );
 }

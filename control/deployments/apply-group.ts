@@ -38,6 +38,7 @@ import {
   waitForTurn,
   wholeManifest,
 } from './group-work.ts';
+import { holdBack } from './order-apps.ts';
 
 type Step =
   | { is: 'done' }
@@ -62,6 +63,8 @@ export async function applyGroup(
   const open = resources.filter(({ status }) => !isDone(status));
   if (open.length === 0) return { is: 'ended' };
   const rule = ruleOfContext(context, deps);
+  const held = await holdBack(deps, context, group, rule, open);
+  if (held !== null) return held;
   const reached = await reachMember(deps, group, rule);
   if (!('member' in reached)) return goAway(deps, input, group, rule, { ...reached, hasMoved: false });
   if (input.hasPlace === false) return waitForTurn(group, rule);

@@ -30,6 +30,7 @@ import {
   waitForCalls,
   waitForTurn,
 } from './group-work.ts';
+import { holdBack } from './order-apps.ts';
 
 /** So often an object that changes under the deletion is read again. */
 const ROUNDS = 5;
@@ -51,9 +52,11 @@ export async function deleteGroup(
   const resources = await listGroupResources(deps.db, group);
   const open = resources.filter(({ status }) => !isDone(status)).reverse();
   if (open.length === 0) return { is: 'ended' };
+  const rule = ruleOfContext(context, deps);
+  const held = await holdBack(deps, context, group, rule, open);
+  if (held !== null) return held;
   const calls = lastArrival(open);
   if (calls !== null && calls > deps.clock()) return await waitForCalls(deps, group, calls);
-  const rule = ruleOfContext(context, deps);
   const reached = await reachMember(deps, group, rule);
   if (!('member' in reached)) return goAway(deps, input, group, rule, { ...reached, hasMoved: false });
   if (input.hasPlace === false) return waitForTurn(group, rule);

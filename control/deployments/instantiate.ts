@@ -2,19 +2,24 @@
 import { randomBytes } from 'node:crypto';
 import { checkCloudReady } from '../../domain/deployments/cloud-lifecycle.ts';
 import { type ContextState, changeContext, stateAfter } from '../../domain/deployments/context-state.ts';
+import { inDependencyOrder } from '../../domain/deployments/dependencies.ts';
+import { membersOf } from '../../domain/deployments/members.ts';
 import { byName, type ClusterRef, checkLabelLength, clusterName } from '../../domain/deployments/naming.ts';
 import { notSupported } from '../../domain/deployments/not-supported.ts';
 import { checkCloudHas, type KnownCluster, noClusters, placeApp } from '../../domain/deployments/placement.ts';
 import { nameInPath, projectOf, recordPath } from '../../domain/deployments/record-path.ts';
 import type {
   AppIntentRecord,
+  AppRecord,
   CloudRecord,
   ClusterReferenceRecord,
   GroupRecord,
   IntentRecord,
 } from '../../domain/deployments/record-schema.ts';
+import { checkResourceWaits, resourceWaits, WAIT_ANNOTATION } from '../../domain/deployments/resource-waits.ts';
 import { musterError } from '../../domain/errors.ts';
 import type { Db } from '../../store/connection/database.ts';
+import { listKeys, listManifestsWith } from '../../store/deployments/app-manifests.ts';
 import { holdCluster, listKnownClusters } from '../../store/deployments/clusters.ts';
 import { forgetEnded, writeContext } from '../../store/deployments/contexts.ts';
 import { insertContext, type PlacedApp } from '../../store/deployments/freeze.ts';
@@ -35,7 +40,7 @@ export interface Made {
 /**
  * Makes the AppContext of a group that is held.
  * Throws `no_placement_intent`, `bad_request` for the cloud, `logical_cloud_not_ready`, `no_such_cluster`, `no_clusters`,
- * `logical_cloud_lacks_clusters`, `label_too_long`.
+ * `dependency_cycle`, `logical_cloud_lacks_clusters`, `label_too_long`.
  */
 export async function freezeGroup(
   trx: Db,
@@ -48,12 +53,13 @@ export async function freezeGroup(
   const cloud = await readyCloud(trx, projectOf(group.path), cloudName);
   const apps = await placedApps(trx, compositeApp, intent);
   const chosen = apps.flatMap(({ clusters }) => clusters);
+  const waits = await waitsOf(trx, apps);
   checkCloudHas(cloudName, cloud.clusters, chosen);
   checkLabelLength(apps.map(({ name }) => name));
   await holdClusters(trx, chosen);
   const context = {
     ...{ id: newContextId(), owner: group.path, cloud: cloud.path, namespace: cloud.namespace },
-    ...{ settings: muster, actor },
+    ...{ settings: waits === null ? muster : { ...muster, waits }, actor },
   };
   return await begin(trx, context, apps, now);
 }
@@ -134,19 +140,49 @@ async function referencesOf(trx: Db, cloud: string): Promise<ClusterRef[]> {
 }
 
 /** Returns the apps in the order in which they were added, each with the clusters that its intents choose. */
-async function placedApps(trx: Db, compositeApp: string, intent: string): Promise<PlacedApp[]> {
+async function placedApps(trx: Db, compositeApp: string, intent: string): Promise<OrderedApp[]> {
   // Its apps stay as they are until the AppContext is made.
   await holdRecord(trx, { kind: 'composite-app', path: compositeApp }, 'share');
   const apps = await listRecords(trx, 'app', compositeApp);
   if (apps.length === 0) throw musterError('no_clusters', 'The composite app has no app, so there is nothing to place');
   const intents = (await listRecords(trx, 'app-intent', intent)) as unknown as AppIntentRecord[];
   const known = await listKnownClusters(trx);
-  return apps.map(({ path }) => {
+  return apps.map(({ path, spec }) => {
     const name = nameInPath(path);
     const own = intents.filter(({ spec }) => spec['app-name'] === name);
     if (own.length === 0) throw noClusters(name, 'no app intent names it');
-    return { path, name, clusters: chosenBy(name, own, known) };
+    const { dependsOn = [] } = spec as NonNullable<AppRecord['spec']>;
+    return { path, name, dependsOn, clusters: chosenBy(name, own, known) };
   });
+}
+
+interface OrderedApp extends PlacedApp {
+  path: string;
+  dependsOn: readonly string[];
+}
+
+/** Returns what each app waits for, of those that wait; null: none does. Throws `dependency_cycle` for apps and for the resources of each. */
+async function waitsOf(trx: Db, apps: readonly OrderedApp[]): Promise<Record<string, readonly string[]> | null> {
+  const waits = new Map(apps.filter(({ dependsOn }) => dependsOn.length > 0).map((app) => [app.name, app.dependsOn]));
+  inDependencyOrder(
+    apps.map(({ name }) => name),
+    waits,
+    'app',
+    'spec.dependsOn',
+  );
+  await checkResources(trx, apps);
+  return waits.size === 0 ? null : Object.fromEntries(waits);
+}
+
+/** Their order was made when they were uploaded, where there is one. */
+async function checkResources(trx: Db, apps: readonly OrderedApp[]): Promise<void> {
+  const paths = apps.map(({ path }) => path);
+  const annotated = await listManifestsWith(trx, paths, WAIT_ANNOTATION);
+  for (const { path, name } of apps) {
+    const own = annotated.filter(({ app }) => app === path);
+    const waits = resourceWaits(own.map(({ key, manifest }) => ({ key, manifest: membersOf(JSON.parse(manifest)) })));
+    if (waits.size > 0) checkResourceWaits(name, await listKeys(trx, path), waits);
+  }
 }
 
 function chosenBy(name: string, intents: readonly AppIntentRecord[], known: readonly KnownCluster[]): ClusterRef[] {

@@ -2,12 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Acting } from '../../domain/access/acting.ts';
 import { withoutSecretValues } from '../../domain/deployments/manifest-cleaning.ts';
-import { at } from '../../domain/deployments/members.ts';
-import { notSupported } from '../../domain/deployments/not-supported.ts';
 import type { ReadArchive } from '../../domain/deployments/ports.ts';
-import { type Manifest, WAIT_ANNOTATION } from '../../domain/deployments/read-manifests.ts';
+import type { Manifest } from '../../domain/deployments/read-manifests.ts';
 import { nameInPath, type RecordKind } from '../../domain/deployments/record-path.ts';
-import type { StoredRecord } from '../../domain/deployments/record-schema.ts';
+import type { AppRecord, StoredRecord } from '../../domain/deployments/record-schema.ts';
 import { musterError } from '../../domain/errors.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { findFile, insertFile, insertManifests, type StoredManifest } from '../../store/deployments/app-manifests.ts';
@@ -36,22 +34,27 @@ const placeOfArchive = (path: string) => `archive ${path}`;
 
 /**
  * Adds an app with its archive. Returns the record, and what of the archive was left out.
- * Throws `render_failed`, `not_supported`, `not_found` for the composite app, `already_exists`.
+ * Throws `render_failed`, `not_found` for the composite app, `already_exists`.
  */
 export async function addApp(
   deps: AppDependencies,
   by: Acting,
   compositeApp: string,
-  given: GivenRecord & { spec?: { dependsOn?: readonly string[] | undefined } | undefined },
+  given: AppRecord,
   archive: Buffer,
 ): Promise<StoredRecord & { warnings?: string[] }> {
-  if ((given.spec?.dependsOn ?? []).length > 0) throw notSupported('spec.dependsOn');
   const prepared = await prepareApp(deps, compositeApp, given.metadata.name, archive);
   const place = { kind: 'app', parent: compositeApp } as const;
   const beside = (trx: Db, path: string) => writeApp(trx, path, prepared);
-  const record = await addRecord(deps, by, place, { metadata: given.metadata }, { beside });
+  const { metadata, spec } = given;
+  const record = await addRecord(deps, by, place, { metadata, spec: specOfApp(spec?.dependsOn) }, { beside });
   const { warnings } = prepared;
   return warnings.length === 0 ? record : { ...record, warnings };
+}
+
+/** Returns the spec of an app: the apps that it waits for, each once. Whether they are there is looked at when it is instantiated. */
+export function specOfApp(dependsOn: readonly string[] = []): AppRecord['spec'] {
+  return dependsOn.length === 0 ? {} : { dependsOn: [...new Set(dependsOn)] };
 }
 
 /** What is stored of an archive, sealed where it has to be. */
@@ -72,9 +75,6 @@ export async function prepareApp(
   mostBytes?: number,
 ): Promise<PreparedApp> {
   const { manifests, warnings, bytes } = await deps.readArchive(archive, mostBytes);
-  if (manifests.some(({ manifest }) => at(manifest, 'metadata', 'annotations', WAIT_ANNOTATION) !== undefined)) {
-    throw notSupported(`the annotation ${WAIT_ANNOTATION}`);
-  }
   const stored: StoredManifest[] = [];
   for (const manifest of manifests) stored.push(await storedManifest(deps, manifest));
   const sealed = await deps.archiveSeal.seal(archive, placeOfArchive(`${compositeApp}/apps/${name}`));

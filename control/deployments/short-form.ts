@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Acting } from '../../domain/access/acting.ts';
 import { ARCHIVE_LIMITS } from '../../domain/deployments/archive-rules.ts';
+import { inDependencyOrder } from '../../domain/deployments/dependencies.ts';
 import {
   cloudOf,
   SHORT_PROFILE,
@@ -9,7 +10,6 @@ import {
   SHORT_VERSION,
   shortPlace,
 } from '../../domain/deployments/deployment-name.ts';
-import { notSupported } from '../../domain/deployments/not-supported.ts';
 import type { PackManifests } from '../../domain/deployments/ports.ts';
 import type { recordPath } from '../../domain/deployments/record-path.ts';
 import type { GroupRecord } from '../../domain/deployments/record-schema.ts';
@@ -29,7 +29,7 @@ import { holdRecord, insertRecord } from '../../store/deployments/records.ts';
 import { findShort, insertShort, isRemoved } from '../../store/deployments/short-deployments.ts';
 import { callGroupIn, type LifecycleDependencies } from './group-lifecycle.ts';
 import { checkSettings, INTENT_KEY } from './instantiate.ts';
-import { type AppDependencies, type PreparedApp, prepareApp, writeApp } from './put-app.ts';
+import { type AppDependencies, type PreparedApp, prepareApp, specOfApp, writeApp } from './put-app.ts';
 import { addRecordIn, recordNotFound } from './records.ts';
 import { standingOf } from './situation.ts';
 import { wantedContext } from './tell-context.ts';
@@ -46,7 +46,7 @@ const INTENT = 'intents';
 /**
  * Makes a deployment of one document, and approves and instantiates it as the document says. The same document again makes nothing; what it
  * says is to be done and was not yet, is done. Returns what of the archives was left out.
- * Throws `already_exists` where the deployment has other content, and what uploading, approving and instantiating throw.
+ * Throws `dependency_cycle`, `already_exists` where the deployment has other content, and what uploading, approving and instantiating throw.
  */
 export async function applyDeployment(
   deps: ShortDependencies,
@@ -55,7 +55,7 @@ export async function applyDeployment(
 ): Promise<{ warnings: string[] }> {
   const settings = settingsOf(given.muster ?? {});
   checkSettings({ spec: { muster: settings } } as GroupRecord);
-  if (given.apps.some(({ depends_on = [] }) => depends_on.length > 0)) throw notSupported('depends_on of an app');
+  checkOrder(given.apps);
   const place = shortPlace(given.name);
   const digest = createHash('sha256').update(contentOf(given)).digest();
   const isThere = await isSame(deps, place.path, digest);
@@ -76,6 +76,12 @@ export async function applyDeployment(
   return {
     warnings: [...prepared].flatMap(([app, { warnings }]) => warnings.map((warning) => `app ${app}: ${warning}`)),
   };
+}
+
+/** All apps are in the document, so what is missing in it never comes. Throws `dependency_cycle`. */
+function checkOrder(apps: readonly ShortApp[]): void {
+  const waits = new Map(apps.map(({ name, depends_on = [] }) => [name, depends_on]));
+  inDependencyOrder([...waits.keys()], waits, 'app', 'apps.depends_on');
 }
 
 function placeOfContent(path: string): string {
@@ -143,7 +149,10 @@ async function makeRecords(
   if ((await insertRecord(trx, { ...record, spec: { version: SHORT_VERSION } }, written)) !== 'added') return false;
   const add = async (kind: Parameters<typeof recordPath>[1], parent: string, metadata: Metadata, spec: object = {}) =>
     (await addRecordIn(trx, written, { kind, parent }, { metadata, spec })).path;
-  for (const [app, made] of prepared) await writeApp(trx, await add('app', compositeApp, named(app)), made);
+  for (const { name: app, depends_on } of apps) {
+    const made = prepared.get(app);
+    if (made !== undefined) await writeApp(trx, await add('app', compositeApp, named(app), specOfApp(depends_on)), made);
+  }
   await add('composite-profile', compositeApp, named(SHORT_PROFILE));
   const cloud = await add('cloud', project, named(cloudOf(name)), { level: '0', namespace });
   const spec = { profile: SHORT_PROFILE, version: RELEASE, 'logical-cloud': cloudOf(name), muster: settings };

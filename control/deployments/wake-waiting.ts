@@ -1,5 +1,5 @@
-/** Wakes work that waits for a cluster. A lost word costs time alone: each wait has an end of its own. */
-import type { Client } from '@temporalio/client';
+/** Wakes work that waits: for its cluster, or for other apps. A lost word costs time alone: each wait has an end of its own. */
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { Phase } from '../../domain/deployments/context-state.ts';
 import { clusterWorkflowId } from '../../domain/deployments/workflow-id.ts';
 import { messageOf } from '../../domain/text/message-of.ts';
@@ -25,7 +25,9 @@ export async function wakeWaiting({ client, log }: WakeDependencies, waiting: re
     try {
       await askInTime(client, EXCHANGE_MS, () => client.workflow.getHandle(workflow).signal(lookAgain));
     } catch (error) {
-      log.warn({ workflow, err: messageOf(error) }, 'work that waits for a cluster did not hear that it is back');
+      // Work that is not there looks when it begins.
+      if (error instanceof WorkflowNotFoundError) continue;
+      log.warn({ workflow, err: messageOf(error) }, 'work that waits did not hear that it may go on');
     }
   }
 }

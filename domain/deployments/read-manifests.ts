@@ -1,9 +1,10 @@
-/** From the documents of an app's files to its resources, in install order. */
+/** From the documents of an app's files to its resources, in the order in which they are applied. */
 import { musterError } from '../errors.ts';
 import { checkDistinct, type Identity, identityOf, keysOf, type Place, placeText } from './manifest-identity.ts';
 import { inInstallOrder } from './manifest-order.ts';
 import { at, hasMembers, listAt, type Members } from './members.ts';
 import { DEPLOYMENT_LABEL } from './naming.ts';
+import { inWaitOrder } from './resource-waits.ts';
 
 export interface ReadDocument extends Place {
   data: unknown;
@@ -20,14 +21,11 @@ export interface ReadManifests {
   warnings: string[];
 }
 
-/** Names the resources of the app that a manifest waits for, by their keys. */
-export const WAIT_ANNOTATION = 'muster/wait-on';
-
 /** How deep lists of lists are followed. */
 const LIST_DEPTH = 4;
 
 /**
- * Returns the manifests of documents. Empty documents are left out, those without `apiVersion` and `kind` with a warning.
+ * Returns the manifests of documents, each behind those that it waits for. Empty documents are left out, those without `apiVersion` and `kind` with a warning.
  * Throws `render_failed` for a manifest that cannot be applied, and for the same object twice.
  */
 export function readManifests(documents: readonly ReadDocument[]): ReadManifests {
@@ -36,7 +34,11 @@ export function readManifests(documents: readonly ReadDocument[]): ReadManifests
   const manifests = inInstallOrder(found);
   checkDistinct(manifests.map((manifest) => ({ identity: manifest, place: manifest })));
   const keys = keysOf(manifests);
-  return { manifests: manifests.map((manifest, index) => ({ ...manifest, key: keys[index] as string })), warnings };
+  const { ordered, problem } = inWaitOrder(
+    manifests.map((manifest, index) => ({ ...manifest, key: keys[index] as string })),
+  );
+  if (problem !== null) warnings.push(`${problem}: the app cannot be instantiated so`);
+  return { manifests: [...ordered], warnings };
 }
 
 function flatten(data: unknown, place: Place, warnings: string[], depth: number): Omit<Manifest, 'key'>[] {

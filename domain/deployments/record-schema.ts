@@ -13,13 +13,19 @@ export const CompositeAppSchema = z
   .object({ metadata: MetadataSchema, spec: z.object({ version: NameSchema }) })
   .meta({ id: 'CompositeApp' });
 
-/** `dependsOn` is known so that it is refused and not ignored. */
+/** Names of the apps that an app waits for. */
+export const DependsOnSchema = z
+  .array(NameSchema)
+  .max(200)
+  .describe('apps of the same deployment: this one begins when they have been applied on all their clusters');
+
 export const AppSchema = z
   .object({
     metadata: MetadataSchema,
-    spec: z.object({ dependsOn: z.array(NameSchema).max(1_000).optional() }).optional(),
+    spec: z.object({ dependsOn: DependsOnSchema.optional() }).optional(),
   })
   .meta({ id: 'App' });
+export type AppRecord = z.infer<typeof AppSchema>;
 
 export const AppProfileSchema = z
   .object({ metadata: MetadataSchema, spec: z.object({ 'app-name': NameSchema }) })
@@ -38,6 +44,12 @@ export const GroupSettingsSchema = z
   })
   .meta({ id: 'DeploymentSettings' });
 export type GroupSettings = z.infer<typeof GroupSettingsSchema>;
+
+/** The same, frozen in an AppContext. */
+export interface ContextSettings extends GroupSettings {
+  /** What each app waits for, of those that wait. */
+  waits?: Readonly<Record<string, readonly string[]>>;
+}
 
 export const GroupSchema = z
   .object({

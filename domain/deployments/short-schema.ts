@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { text } from '../schema.ts';
 import type { Placement, PlacementElement } from './placement.ts';
-import { type GroupSettings, GroupSettingsSchema, NamespaceSchema } from './record-schema.ts';
+import { DependsOnSchema, type GroupSettings, GroupSettingsSchema, NamespaceSchema } from './record-schema.ts';
 import { NameSchema } from './schema.ts';
 
 /** Longest name: it has to have room in a label. */
@@ -49,7 +49,7 @@ const ShortAppSchema = z
     manifests: z.string().min(1).optional().describe('YAML with any number of documents'),
     bundle: z.base64().min(1).optional().describe('a `.tar.gz` with YAML files at any depth, in base64'),
     placement: ShortPlacementSchema,
-    depends_on: z.array(NameSchema).max(1_000).optional().describe('not built'),
+    depends_on: DependsOnSchema.optional(),
   })
   .refine(({ manifests, bundle }) => (manifests === undefined) !== (bundle === undefined), {
     error: 'must have either manifests or bundle',

@@ -1,4 +1,5 @@
 /** How much waits for each node of a plan, and the order in which plans are listed. */
+import { popHeap, pushHeap } from '../heap.ts';
 import { at, startsOf } from './digraph.ts';
 
 /** Nodes by number, in the order of their ids, and edges sorted by `from`, then `to`. */
@@ -67,36 +68,4 @@ function walk({ size, from, to }: Edges, ready: Ready): number[] {
   }
   if (order.length !== size) throw new Error(`${size - order.length} nodes of the plan wait for one another`);
   return order;
-}
-
-type IsBefore = (a: number, b: number) => boolean;
-
-function pushHeap(heap: number[], node: number, isBefore: IsBefore): void {
-  let place = heap.length;
-  heap.push(node);
-  while (place > 0) {
-    const parent = (place - 1) >> 1;
-    const above = heap[parent] as number;
-    if (!isBefore(node, above)) break;
-    heap[place] = above;
-    place = parent;
-  }
-  heap[place] = node;
-}
-
-function popHeap(heap: number[], isBefore: IsBefore): number | undefined {
-  const top = heap[0];
-  const node = heap.pop();
-  if (top === undefined || node === undefined || heap.length === 0) return top;
-  let place = 0;
-  for (;;) {
-    let child = 2 * place + 1;
-    if (child >= heap.length) break;
-    if (child + 1 < heap.length && isBefore(heap[child + 1] as number, heap[child] as number)) child += 1;
-    if (!isBefore(heap[child] as number, node)) break;
-    heap[place] = heap[child] as number;
-    place = child;
-  }
-  heap[place] = node;
-  return top;
 }

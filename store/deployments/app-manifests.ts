@@ -1,4 +1,5 @@
 /** Files of apps and profiles, and the manifests that were read from those of apps. */
+import { sql } from 'kysely';
 import type { Identity } from '../../domain/deployments/manifest-identity.ts';
 import type { Db } from '../connection/database.ts';
 
@@ -23,7 +24,7 @@ export async function findFile(db: Db, path: string): Promise<Buffer | null> {
   return row?.content ?? null;
 }
 
-/** Adds the manifests of an app, in install order. */
+/** Adds the manifests of an app, in the order in which they are applied. */
 export async function insertManifests(trx: Db, app: string, manifests: readonly StoredManifest[]): Promise<void> {
   const rows = manifests.map(({ group, sealId, ...rest }, number) => ({
     ...{ app, number, api_group: group, seal_id: sealId },
@@ -35,4 +36,25 @@ export async function insertManifests(trx: Db, app: string, manifests: readonly 
       .values(rows.slice(at, at + SLICE))
       .execute();
   }
+}
+
+/** Returns the manifests of apps that have a text in them, without the values of Secrets. */
+export async function listManifestsWith(
+  db: Db,
+  apps: readonly string[],
+  text: string,
+): Promise<{ app: string; key: string; manifest: string }[]> {
+  if (apps.length === 0) return [];
+  return await db
+    .selectFrom('app_manifests')
+    .select(['app', 'key', 'manifest'])
+    .where('app', 'in', [...apps])
+    .where(sql<boolean>`strpos(manifest, ${text}) > 0`)
+    .execute();
+}
+
+/** Returns the keys of an app's manifests, in the order in which they are applied. */
+export async function listKeys(db: Db, app: string): Promise<string[]> {
+  const rows = await db.selectFrom('app_manifests').select('key').where('app', '=', app).orderBy('number').execute();
+  return rows.map(({ key }) => key);
 }

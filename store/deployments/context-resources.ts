@@ -1,5 +1,6 @@
 /** Rows of the resources of an AppContext: what the work of a phase reads and writes. */
 import { sql } from 'kysely';
+import type { AppStatus } from '../../domain/deployments/app-standing.ts';
 import type { Phase } from '../../domain/deployments/context-state.ts';
 import type { Finding } from '../../domain/deployments/finding.ts';
 import type { ClusterRef } from '../../domain/deployments/naming.ts';
@@ -28,7 +29,7 @@ export async function listGroupResources(db: Db, { context, app, provider, clust
       join.onRef('m.context', '=', 'r.context').onRef('m.app', '=', 'r.app').onRef('m.key', '=', 'r.key'),
     )
     .select(['r.key', 'r.status', 'r.attempted', 'r.finding', 'r.former_owner', 'r.releasing', 'r.waits_since'])
-    .select(['r.call_until', 'r.stray_until', 'r.changed_at'])
+    .select(['r.reason', 'r.message', 'r.call_until', 'r.stray_until', 'r.changed_at'])
     .select(['m.api_group as group', 'm.version', 'm.kind', 'm.namespace', 'm.name'])
     .select(['m.manifest', 'm.seal_id', 'm.sealed'])
     .where('r.context', '=', context)
@@ -39,6 +40,34 @@ export async function listGroupResources(db: Db, { context, app, provider, clust
     .execute();
 }
 export type GroupResource = Awaited<ReturnType<typeof listGroupResources>>[number];
+
+/** Returns the statuses that the resources of apps have, each once for an app. */
+export async function listAppStatuses(db: Db, context: string, apps: readonly string[]): Promise<AppStatus[]> {
+  if (apps.length === 0) return [];
+  return await db
+    .selectFrom('context_resources')
+    .select(['app', 'status'])
+    .distinct()
+    .where('context', '=', context)
+    .where('app', 'in', [...apps])
+    .execute();
+}
+
+/** Returns the clusters on which apps have something left to do that was not given up. */
+export async function listClustersOfApps(db: Db, context: string, apps: readonly string[]): Promise<ClusterRef[]> {
+  if (apps.length === 0) return [];
+  return await db
+    .selectFrom('context_resources')
+    .select(['provider', 'cluster'])
+    .distinct()
+    .where('context', '=', context)
+    .where('app', 'in', [...apps])
+    .where('status', 'in', OPEN)
+    .where(({ eb, or }) => or([eb('reason', 'is', null), eb('reason', '!=', 'DependencyFailed')]))
+    .orderBy('provider')
+    .orderBy('cluster')
+    .execute();
+}
 
 /** Notes that a group is about to be applied for the first time: what was listed before does not tell whether its objects are there. */
 export async function noteFirstApply(db: Db, { context, app, provider, cluster }: GroupKey, now: Date): Promise<void> {

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { ContextState, Phase } from '../../domain/deployments/context-state.ts';
 import type { ClusterRef } from '../../domain/deployments/naming.ts';
-import type { GroupSettings } from '../../domain/deployments/record-schema.ts';
+import type { ContextSettings } from '../../domain/deployments/record-schema.ts';
 import type { RsyncStatus } from '../../domain/deployments/resource-status.ts';
 import type { Db } from '../connection/database.ts';
 import { noteState, resourcesBefore, TOLD, updateNoting } from './context-events.ts';
@@ -16,7 +16,7 @@ export interface ContextRow {
   phase_began_at: Date | null;
   is_stopped: boolean;
   namespace: string;
-  settings: GroupSettings;
+  settings: ContextSettings;
 }
 
 const SHOWN = ['id', 'owner', 'state', 'wanted', 'phase_began_at', 'is_stopped', 'namespace', 'settings'] as const;

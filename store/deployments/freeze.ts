@@ -1,7 +1,7 @@
 /** Makes the rows of an AppContext from those of its apps: inside the database, nothing is parsed. */
 import { sql } from 'kysely';
 import type { ClusterRef } from '../../domain/deployments/naming.ts';
-import type { GroupSettings } from '../../domain/deployments/record-schema.ts';
+import type { ContextSettings } from '../../domain/deployments/record-schema.ts';
 import type { Db } from '../connection/database.ts';
 
 export interface PlacedApp {
@@ -16,7 +16,7 @@ export interface NewContext {
   owner: string;
   cloud: string;
   namespace: string;
-  settings: GroupSettings;
+  settings: ContextSettings;
   actor: string | null;
 }
 

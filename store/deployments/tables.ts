@@ -4,7 +4,7 @@ import type { ContextState, Phase } from '../../domain/deployments/context-state
 import type { Finding } from '../../domain/deployments/finding.ts';
 import type { GroupState } from '../../domain/deployments/history.ts';
 import type { RecordKind } from '../../domain/deployments/record-path.ts';
-import type { GroupSettings } from '../../domain/deployments/record-schema.ts';
+import type { ContextSettings } from '../../domain/deployments/record-schema.ts';
 import type { RsyncStatus } from '../../domain/deployments/resource-status.ts';
 import type { Metadata } from '../../domain/deployments/schema.ts';
 import type { Json, OptionalTime, Time } from '../connection/column-types.ts';
@@ -116,7 +116,7 @@ export interface DeploymentContextsTable {
   wanted: Phase | null;
   is_stopped: Generated<boolean>;
   namespace: string;
-  settings: Json<GroupSettings>;
+  settings: Json<ContextSettings>;
   created_at: Time;
   wanted_at: Time;
   /** Begin of the phase that is wanted; null: it has not begun. */

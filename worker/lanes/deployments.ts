@@ -24,6 +24,7 @@ export const deployments: WorkerLane = ({ env, db, site, log, clock, client, tel
     readKubeconfig: openKubeconfigs(addresses),
     memberClusters: openMemberClusters({ addresses, callMs }),
   };
+  const wake = (waiting: Parameters<typeof wakeWaiting>[1]) => wakeWaiting({ client, log }, waiting);
   const sweepContexts = createContextSweep({ db, tell, clock });
   const sweepRemovals = createRemovalSweep({ db });
   const sweepCredentials = createCredentialSweep({ db, clock });
@@ -38,6 +39,7 @@ export const deployments: WorkerLane = ({ env, db, site, log, clock, client, tel
         maxRetries: readMaxRetries(env.MUSTER_DEPLOY_MAX_RETRIES),
       },
       callMs,
+      wake,
       turns: createClusterTurns(env.MUSTER_DEPLOY_CLUSTER_CONCURRENCY),
       deletionWaitMs: env.MUSTER_DEPLOY_DELETION_WAIT_SECONDS * 1000,
       parallel: env.MUSTER_DEPLOY_MAX_PARALLEL_CLUSTERS,
@@ -48,7 +50,7 @@ export const deployments: WorkerLane = ({ env, db, site, log, clock, client, tel
       await sweepCredentials();
     },
     background: [
-      () => keepProbing({ ...deps, wake: (waiting) => wakeWaiting({ client, log }, waiting) }),
+      () => keepProbing({ ...deps, wake }),
       () => keepWatching({ ...deps, random: Math.random }),
     ],
   };

@@ -15,7 +15,6 @@ import type { ApiServer } from '../../server/api-server.ts';
 import { readForm } from '../../server/multipart.ts';
 import { negotiate } from '../../server/negotiate.ts';
 import type { DeploymentApi } from './dependencies.ts';
-import { NOT_BUILT } from './not-built.ts';
 import { NOT_JSON } from './not-json.ts';
 import { COMPOSITE_APP, paramsOf, recordAt } from './record-paths.ts';
 import { sendForm } from './send-form.ts';
@@ -39,12 +38,13 @@ export async function appRoutes(app: ApiServer, deps: DeploymentApi): Promise<vo
     {
       schema: {
         tags,
-        summary: 'Add an app: a form of `metadata` and `file`, a `.tar.gz` of plain YAML that is checked now',
+        summary:
+          'Add an app: a form of `metadata` (with `spec.dependsOn`: apps to wait for) and `file`, a `.tar.gz` of plain YAML that is checked now',
         params: paramsOf(apps),
         consumes: [FORM],
         response: { 201: StoredRecordSchema.extend({ warnings: z.array(z.string()).optional() }) },
       },
-      config: { access: 'operator', class: 'bulk', multipart: true, refuses: [...REFUSES, 'render_failed', NOT_BUILT] },
+      config: { access: 'operator', class: 'bulk', multipart: true, refuses: [...REFUSES, 'render_failed'] },
     },
     async (request, reply) => {
       const { metadata, file } = await readForm(request, AppSchema);

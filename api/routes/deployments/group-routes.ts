@@ -33,7 +33,7 @@ const tag = 'deployments';
 export const BUSY = ['invalid_state', 'context_busy'] as const;
 export const INSTANTIATE = [
   ...(['no_placement_intent', 'bad_request', 'logical_cloud_not_ready', 'no_clusters', 'no_such_cluster'] as const),
-  ...(['logical_cloud_lacks_clusters', 'label_too_long'] as const),
+  ...(['logical_cloud_lacks_clusters', 'label_too_long', 'dependency_cycle'] as const),
 ];
 const PLACEMENT = `${GROUP}/generic-placement-intents/:placement_intent`;
 
