@@ -3,7 +3,15 @@ import { contextWorkflowId } from '../../domain/deployments/workflow-id.ts';
 import { createTokenApi, type TokenApi } from '../support/stack/token-api.ts';
 import { archiveOf } from './archive-fixture.ts';
 import { FORM_HEADERS, formOfArchive, kubeconfigOf, named } from './cluster-fixtures.ts';
-import { appForm, groupBody, MANIFESTS, makeDeployment, SECRET_MANIFEST, type Wanted } from './placement-fixtures.ts';
+import {
+  appForm,
+  groupBody,
+  type Made,
+  MANIFESTS,
+  makeDeployment,
+  SECRET_MANIFEST,
+  type Wanted,
+} from './placement-fixtures.ts';
 
 let api: TokenApi;
 let count = 0;
@@ -321,18 +329,86 @@ describe('an app', () => {
   test.each([
     ['a broken document', 'a: [', 422, 'render_failed'],
     ['no manifest', 'just: text', 422, 'render_failed'],
-    [
-      'what waits for others',
-      MANIFESTS.replace('name: cfg', 'name: cfg, annotations: {muster/wait-on: x}'),
-      501,
-      'not_supported',
-    ],
   ])('is refused with %s, and nothing is stored', async (_what, text, status, code) => {
     const { compositeApp } = await deployment();
     const archive = await archiveOf([['a.yaml', text]]);
     const refused = await operator('POST', `${compositeApp}/apps`, formOfArchive(named('bad'), archive), FORM_HEADERS);
     expect([refused.status, refused.body.code]).toEqual([status, code]);
     expect((await operator('GET', `${compositeApp}/apps/bad`, undefined, { accept: '*/*' })).status).toBe(404);
+  });
+});
+
+describe('what waits for others', () => {
+  const waiting = (name: string, dependsOn: unknown) => ({ ...named(name), spec: { dependsOn } });
+  const upload = async (compositeApp: string, metadata: unknown, manifests = MANIFESTS) => {
+    const archive = await archiveOf([['a.yaml', manifests]]);
+    return await operator('POST', `${compositeApp}/apps`, formOfArchive(metadata, archive), FORM_HEADERS);
+  };
+  const place = async ({ group, provider }: Made, app: string) => {
+    const intent = { allOf: [{ 'provider-name': provider, 'cluster-name': 'north' }] };
+    const url = `${group}/generic-placement-intents/where/app-intents`;
+    expect((await operator('POST', url, { ...named(app), spec: { 'app-name': app, intent } })).status).toBe(201);
+  };
+  const instantiate = async ({ group }: Made) => {
+    await operator('POST', `${group}/approve`);
+    const { status, body } = await operator('POST', `${group}/instantiate`);
+    return status === 202 ? body.instance : [status, body.code, body.detail];
+  };
+
+  test.each<[string, Record<string, string[]>, string]>([
+    ['an app that is not there', { store: ['nosuch'] }, "app 'store' waits on 'nosuch', which is not there"],
+    ['itself', { store: ['store'] }, 'These wait on each other (app): store -> store'],
+    [
+      'a circle',
+      { store: ['view', 'agent'], view: ['store'] },
+      'These wait on each other (app): store -> view -> store',
+    ],
+  ])('an app that waits for %s is refused when it is instantiated, and nothing is made', async (_what, waits, detail) => {
+    const made = await deployment();
+    for (const [app, dependsOn] of Object.entries(waits)) {
+      expect((await upload(made.compositeApp, waiting(app, dependsOn))).status).toBe(201);
+      await place(made, app);
+    }
+    expect(await instantiate(made)).toEqual([400, 'dependency_cycle', detail]);
+    expect(await statusOf(made.group)).toMatchObject({ state: 'Approved' });
+    expect((await statusOf(made.group)).status).toBeUndefined();
+  });
+
+  test.each<[string, unknown]>([
+    ['a text', 'agent'],
+    ['no names', [1]],
+    ['too many', Array.from({ length: 201 }, (_, index) => `a${index}`)],
+  ])('an app cannot depend on %s', async (_what, dependsOn) => {
+    const { compositeApp } = await deployment();
+    const { status, body } = await upload(compositeApp, waiting('store', dependsOn));
+    expect([status, body.code]).toEqual([400, 'bad_request']);
+    expect(body.detail).toContain('dependsOn');
+  });
+
+  test('an app shows what it waits for, once each, and its AppContext keeps it', async () => {
+    const made = await deployment();
+    const { body } = await upload(made.compositeApp, waiting('store', ['agent', 'agent']));
+    expect(body).toMatchObject({ metadata: { name: 'store' }, spec: { dependsOn: ['agent'] } });
+    const shown = await operator('GET', `${made.compositeApp}/apps/store`, undefined, { accept: '*/*' });
+    expect(shown.body).toEqual(body);
+    await place(made, 'store');
+    const id = await instantiate(made);
+    const { db } = api.database;
+    const row = await db.selectFrom('deployment_contexts').select('settings').where('id', '=', id).executeTakeFirst();
+    expect(row?.settings).toEqual({ waits: { store: ['agent'] } });
+  });
+
+  test.each<[string, string, string]>([
+    ['a resource that is not there', 'x+Secret', "resource 'cfg+ConfigMap' waits on 'x+Secret', which is not there"],
+    ['itself', 'cfg+ConfigMap', 'These wait on each other (resource): cfg+ConfigMap -> cfg+ConfigMap'],
+  ])('a resource that waits for %s is taken with a warning and refused when it is instantiated', async (_what, key, problem) => {
+    const made = await deployment();
+    const manifests = MANIFESTS.replace('name: cfg', `name: cfg, annotations: {muster/wait-on: '${key}'}`);
+    const { status, body } = await upload(made.compositeApp, named('store'), manifests);
+    expect([status, body.warnings]).toEqual([201, [`${problem}: the app cannot be instantiated so`]]);
+    await place(made, 'store');
+    const detail = problem.replace('resource', 'app store: resource');
+    expect(await instantiate(made)).toEqual([400, 'dependency_cycle', detail]);
   });
 });
 

@@ -196,7 +196,16 @@ describe('a document', () => {
     ],
     ['with an app whose label is too long', { ...appOf({ name: 'a'.repeat(44) }) }, 400, 'label_too_long'],
     ['that is instantiated and not approved', { ...appOf({}), approve: false }, 400, 'bad_request'],
-    ['with dependencies', appOf({ depends_on: ['other'] }), 501, 'not_supported'],
+    ['with an app that waits for another that is not there', appOf({ depends_on: ['other'] }), 400, 'dependency_cycle'],
+    ['with an app that waits for itself', appOf({ depends_on: ['agent'] }), 400, 'dependency_cycle'],
+    ['with an app that waits for a text', appOf({ depends_on: 'other' }), 400, 'bad_request'],
+    ['with an app that waits for too many', appOf({ depends_on: Array(201).fill('agent') }), 400, 'bad_request'],
+    [
+      'with a resource that waits for another that is not there',
+      appOf({ manifests: MANIFESTS.replace('name: cfg', 'name: cfg, annotations: {muster/wait-on: x+Secret}') }),
+      400,
+      'dependency_cycle',
+    ],
     ['that drops fields', { ...appOf({}), muster: { unknown_fields: 'drop' } }, 501, 'not_supported'],
   ])('%s is refused, and nothing is stored', async (_what, body, status, code) => {
     expect(await codeOf('POST', URL, body)).toEqual([status, code]);
