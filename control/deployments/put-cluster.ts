@@ -2,6 +2,7 @@
 import type { Acting } from '../../domain/access/acting.ts';
 import { type ClusterRef, clusterName } from '../../domain/deployments/naming.ts';
 import type { ReadKubeconfig } from '../../domain/deployments/ports.ts';
+import { clusterPath } from '../../domain/deployments/record-path.ts';
 import type { Metadata, PlainRecord } from '../../domain/deployments/schema.ts';
 import { musterError } from '../../domain/errors.ts';
 import type { Db } from '../../store/connection/database.ts';
@@ -15,6 +16,7 @@ import {
 } from '../../store/deployments/clusters.ts';
 import { isClusterInUse } from '../../store/deployments/contexts.ts';
 import { holdProvider } from '../../store/deployments/providers.ts';
+import { hasBelow } from '../../store/deployments/records.ts';
 import type { Seal } from '../sealing/seal.ts';
 import { placeOf } from './cluster-seal.ts';
 import { providerNotFound } from './providers.ts';
@@ -95,6 +97,9 @@ export async function removeCluster({ db }: Pick<ClusterDependencies, 'db'>, ref
     }
     if ((await listLabels(trx, ref)).length > 0) {
       throw musterError('has_children', `Cluster '${clusterName(ref)}' has labels: delete them first`);
+    }
+    if (await hasBelow(trx, clusterPath(ref))) {
+      throw musterError('has_children', `Cluster '${clusterName(ref)}' has kv-pairs: delete them first`);
     }
     await deleteCluster(trx, ref);
   });

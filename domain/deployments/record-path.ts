@@ -1,5 +1,7 @@
 /** Paths of placement records: a path is the key of a record and holds the keys of its parents. Names have no slash. */
 
+import type { ClusterRef } from './naming.ts';
+
 /** Each kind with the collection that it stands in and the kind of its parent. */
 export const RECORDS = {
   project: { collection: 'projects', parent: null, word: 'Project' },
@@ -18,6 +20,8 @@ export const RECORDS = {
   'app-intent': { collection: 'app-intents', parent: 'placement-intent', word: 'App intent' },
   cloud: { collection: 'logical-clouds', parent: 'project', word: 'Logical cloud' },
   'cluster-reference': { collection: 'cluster-references', parent: 'cloud', word: 'Cluster reference' },
+  // Below a cluster, which is a record of its own table.
+  'kv-pairs': { collection: 'kv-pairs', parent: null, word: 'Set of kv-pairs' },
 } as const;
 
 export type RecordKind = keyof typeof RECORDS;
@@ -26,6 +30,11 @@ export type RecordKind = keyof typeof RECORDS;
 export function recordPath(parent: string | null, kind: RecordKind, name: string): string {
   const own = `${RECORDS[kind].collection}/${name}`;
   return parent === null ? own : `${parent}/${own}`;
+}
+
+/** Returns the path of a cluster, below which its records stand. */
+export function clusterPath({ provider, cluster }: ClusterRef): string {
+  return `cluster-providers/${provider}/clusters/${cluster}`;
 }
 
 /** Returns the last name of a path. */

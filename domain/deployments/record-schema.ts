@@ -131,6 +131,29 @@ export const ClusterReferenceSchema = z
   .meta({ id: 'ClusterReference' });
 export type ClusterReferenceRecord = z.infer<typeof ClusterReferenceSchema>;
 
+/** Values of a cluster: a list of maps with one entry each, as EMCO has them. */
+export const KvPairsSchema = z
+  .object({
+    metadata: MetadataSchema,
+    spec: z.object({
+      kv: z
+        .array(
+          z
+            .record(text(1, 128), words)
+            .refine((entry) => Object.keys(entry).length === 1, 'must have one key with its value'),
+        )
+        .max(1_000),
+    }),
+  })
+  .meta({ id: 'KvPairs' });
+export type KvPairsRecord = z.infer<typeof KvPairsSchema>;
+
+/** Returns the value of a key, of which the first counts; null where no map has it. */
+export function valueOfKey({ spec: { kv } }: Pick<KvPairsRecord, 'spec'>, key: string): string | null {
+  const entry = kv.find((one) => Object.hasOwn(one, key));
+  return entry?.[key] ?? null;
+}
+
 export const ControllerSchema = z
   .object({
     metadata: MetadataSchema,

@@ -1,4 +1,5 @@
 /** Rows of projects and everything below them, and of controllers. */
+import { sql } from 'kysely';
 import type { RecordKind } from '../../domain/deployments/record-path.ts';
 import type { Metadata } from '../../domain/deployments/schema.ts';
 import type { Db } from '../connection/database.ts';
@@ -90,6 +91,23 @@ export async function listRecords(db: Db, kind: RecordKind, parent: string | nul
     .execute();
 }
 
+/** Returns the records of a kind in a collection, by its path, in the order in which they were made. */
+export async function listCollection(db: Db, kind: RecordKind, collection: string): Promise<RecordRow[]> {
+  return await db
+    .selectFrom('placement_records')
+    .select(SHOWN)
+    .where('kind', '=', kind)
+    .where(isBelow(collection))
+    .orderBy('position')
+    .execute();
+}
+
+/** Whether any record stands below a path. */
+export async function hasBelow(db: Db, path: string): Promise<boolean> {
+  const query = db.selectFrom('placement_records').select('path').where(isBelow(path)).limit(1);
+  return (await query.executeTakeFirst()) !== undefined;
+}
+
 /** Whether a record has records below it. */
 export async function isParent(db: Db, path: string): Promise<boolean> {
   const query = db.selectFrom('placement_records').select('path').where('parent', '=', path).limit(1);
@@ -102,10 +120,10 @@ export async function deleteRecord(trx: Db, path: string): Promise<void> {
 
 /** Deletes everything below a record. */
 export async function deleteBelow(trx: Db, path: string): Promise<void> {
-  await trx
-    .deleteFrom('placement_records')
-    .where('path', '>=', `${path}/`)
-    // The character behind the slash: all paths below begin with the one before it.
-    .where('path', '<', `${path}0`)
-    .execute();
+  await trx.deleteFrom('placement_records').where(isBelow(path)).execute();
+}
+
+function isBelow(path: string) {
+  // The character behind the slash: all paths below begin with the one before it.
+  return sql<boolean>`path >= ${`${path}/`} and path < ${`${path}0`}`;
 }

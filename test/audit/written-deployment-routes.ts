@@ -13,6 +13,7 @@ const cluster = (name: string) => async (api: TokenApi, send: Send) => {
   if (made.status !== 201) throw new Error(JSON.stringify(made.body));
 };
 const server = 'https://127.0.0.1:1';
+const pairs = { ...named('site'), spec: { kv: [{ region: 'north' }] } };
 
 export const DEPLOYMENT_ROUTES: Record<string, WrittenRoute> = {
   [`POST ${V2}`]: {
@@ -61,6 +62,20 @@ export const DEPLOYMENT_ROUTES: Record<string, WrittenRoute> = {
       await send('POST', `${V2}/audit-bare/clusters/north/labels`, { 'label-name': 'edge' });
     },
     records: [['delete', 'cluster-label', 'audit-bare+north edge', {}, null]],
+  },
+  [`POST ${V2}/:id/clusters/:id/kv-pairs`]: {
+    path: `${V2}/audit-kv/clusters/north/kv-pairs`,
+    body: pairs,
+    prepare: cluster('audit-kv'),
+    records: [['create', 'placement', 'cluster-providers/audit-kv/clusters/north/kv-pairs/site', null, some({})]],
+  },
+  [`DELETE ${V2}/:id/clusters/:id/kv-pairs/:id`]: {
+    path: `${V2}/audit-kv-gone/clusters/north/kv-pairs/site`,
+    prepare: async (api, send) => {
+      await cluster('audit-kv-gone')(api, send);
+      await send('POST', `${V2}/audit-kv-gone/clusters/north/kv-pairs`, pairs);
+    },
+    records: [['delete', 'placement', 'cluster-providers/audit-kv-gone/clusters/north/kv-pairs/site', some({}), null]],
   },
   ...PLACEMENT_ROUTES,
 };

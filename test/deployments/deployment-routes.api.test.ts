@@ -242,7 +242,6 @@ describe('what is not built', () => {
     ['GET', 'cluster-providers/lab/clusters/north/networks'],
     ['POST', 'cluster-providers/lab/clusters/north/networks'],
     ['PUT', 'cluster-providers/lab/clusters/north/provider-networks/one'],
-    ['POST', 'cluster-providers/lab/clusters/north/kv-pairs'],
     ['GET', 'cluster-providers/lab/clusters/north/status'],
     ['POST', 'cluster-providers/lab/clusters/north/apply'],
     ['POST', 'projects/p/composite-apps/a/v1/deployment-intent-groups/g/update'],

@@ -7,6 +7,7 @@ import { deploymentApi } from './dependencies.ts';
 import { deploymentEventRoutes } from './deployment-event-routes.ts';
 import { deploymentRoutes } from './deployment-routes.ts';
 import { groupRoutes } from './group-routes.ts';
+import { kvPairRoutes } from './kv-pair-routes.ts';
 import { labelRoutes } from './label-routes.ts';
 import { notBuiltRoutes } from './not-built.ts';
 import { projectRoutes } from './project-routes.ts';
@@ -21,6 +22,7 @@ export const deployments: ApiLane = (shared) => {
       await providerRoutes(app, deps);
       await clusterRoutes(app, deps);
       await labelRoutes(app, deps);
+      await kvPairRoutes(app, deps);
       await projectRoutes(app, deps);
       await appRoutes(app, deps);
       await cloudRoutes(app, deps);

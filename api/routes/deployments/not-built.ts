@@ -1,12 +1,11 @@
 import { DEPLOYMENT_MEANINGS } from '../../../domain/deployments/errors.ts';
 import { notSupported } from '../../../domain/deployments/not-supported.ts';
 import type { ApiServer } from '../../server/api-server.ts';
+import { CLUSTER, GROUP } from './record-paths.ts';
 
 /** What is not built has another status on this surface than elsewhere. */
 export const NOT_BUILT = { code: 'not_supported', status: DEPLOYMENT_MEANINGS.not_supported.status } as const;
 
-const CLUSTER = '/v2/cluster-providers/:provider/clusters/:cluster';
-const GROUP = '/v2/projects/:project/composite-apps/:composite_app/:version/deployment-intent-groups/:group';
 
 /** Paths that are described and not built, each with what it is and the role that would write there. */
 const PATHS: readonly { path: string; what: string; access: 'operator' | 'admin' }[] = [
@@ -19,9 +18,6 @@ const PATHS: readonly { path: string; what: string; access: 'operator' | 'admin'
   })),
   ...['apply', 'terminate', 'stop', 'status'].map((part) => ({
     ...{ path: `${CLUSTER}/${part}`, what: `${part} of network intents`, access: 'admin' as const },
-  })),
-  ...['kv-pairs', 'kv-pairs/*'].map((part) => ({
-    ...{ path: `${CLUSTER}/${part}`, what: 'values of a cluster by their keys (kv-pairs)', access: 'admin' as const },
   })),
   ...['skip', 'update', 'rollback', 'resume', 'migrate'].map((part) => ({
     ...{ path: `${GROUP}/${part}`, what: `${part} of a deployment`, access: 'operator' as const },

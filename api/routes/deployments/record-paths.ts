@@ -6,6 +6,7 @@ export const PROJECT = '/v2/projects/:project';
 export const COMPOSITE_APP = `${PROJECT}/composite-apps/:composite_app/:version`;
 export const GROUP = `${COMPOSITE_APP}/deployment-intent-groups/:group`;
 export const CLOUD = `${PROJECT}/logical-clouds/:cloud`;
+export const CLUSTER = '/v2/cluster-providers/:provider/clusters/:cluster';
 
 const TEXTS: Readonly<Record<string, string>> = {
   project: 'name of the project',
@@ -21,6 +22,9 @@ const TEXTS: Readonly<Record<string, string>> = {
   cloud: 'name of the logical cloud',
   reference: 'name of the cluster reference',
   controller: 'name of the controller',
+  provider: 'name of the provider',
+  cluster: 'name of the cluster',
+  kv_pairs: 'name of the set of kv-pairs',
 };
 
 export type Names = Record<string, string>;

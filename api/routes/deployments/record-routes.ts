@@ -31,6 +31,8 @@ export interface Collection {
   tag: string;
   /** What adding and removing refuse beside what all do. */
   refuses?: readonly (ErrorCode | RefusedAs)[];
+  /** Default: by the record above. */
+  list?(names: Names): Promise<StoredRecord[]>;
   /** Default: the record is added, or removed, and nothing else happens; `false`: the lane has a route of its own. */
   add?(by: Acting, parent: string, given: Given, names: Names): Promise<StoredRecord>;
   remove?: ((by: Acting, path: string, names: Names) => Promise<void>) | false;
@@ -55,14 +57,16 @@ export function recordRoutes(app: ApiServer, deps: DeploymentApi, collection: Co
     },
     config: { access: 'reader', class: 'list', ...(above === null ? {} : { refuses: NOT_FOUND }) },
   } as const;
-  app.get(base, list, ({ params }) => recordsOf(deps, kind, parentOf(params as Names)));
+  const all = (names: Names) =>
+    collection.list === undefined ? recordsOf(deps, kind, parentOf(names)) : collection.list(names);
+  app.get(base, list, ({ params }) => all(params as Names));
   if (pick !== undefined) {
     const querystring = z.object({ [pick.parameter]: z.string().describe(pick.text) });
     app.get(
       `${base}/`,
       { ...list, schema: { ...list.schema, querystring, response: { 200: z.unknown() }, hide: true } },
       async ({ params, query }) =>
-        pick.of(await recordsOf(deps, kind, parentOf(params as Names)), String((query as Names)[pick.parameter])),
+        pick.of(await all(params as Names), String((query as Names)[pick.parameter])),
     );
   }
   app.post(
