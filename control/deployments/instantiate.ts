@@ -5,9 +5,10 @@ import { type ContextState, changeContext, stateAfter } from '../../domain/deplo
 import { inDependencyOrder } from '../../domain/deployments/dependencies.ts';
 import { membersOf } from '../../domain/deployments/members.ts';
 import { byName, type ClusterRef, checkLabelLength, clusterName } from '../../domain/deployments/naming.ts';
+import { NETWORK_APP } from '../../domain/deployments/network-objects.ts';
 import { notSupported } from '../../domain/deployments/not-supported.ts';
 import { checkCloudHas, type KnownCluster, noClusters, placeApp } from '../../domain/deployments/placement.ts';
-import { nameInPath, projectOf, recordPath } from '../../domain/deployments/record-path.ts';
+import { nameInPath, networksPath, projectOf, recordPath } from '../../domain/deployments/record-path.ts';
 import type {
   AppIntentRecord,
   AppRecord,
@@ -19,7 +20,7 @@ import type {
 import { checkResourceWaits, resourceWaits, WAIT_ANNOTATION } from '../../domain/deployments/resource-waits.ts';
 import { musterError } from '../../domain/errors.ts';
 import type { Db } from '../../store/connection/database.ts';
-import { listKeys, listManifestsWith } from '../../store/deployments/app-manifests.ts';
+import { listKeys, listManifestsWith, type StoredManifest } from '../../store/deployments/app-manifests.ts';
 import { holdCluster, listKnownClusters } from '../../store/deployments/clusters.ts';
 import { forgetEnded, writeContext } from '../../store/deployments/contexts.ts';
 import { insertContext, type PlacedApp } from '../../store/deployments/freeze.ts';
@@ -82,6 +83,18 @@ export async function freezeCloud(
     ...{ id: newContextId(), owner: cloud.path, cloud: '', namespace: namespaceOf(cloud), settings: {}, actor },
   };
   return await begin(trx, context, [{ path: null, name: 'logical-cloud', clusters }], now);
+}
+
+/** Makes the AppContext of the network intents of a cluster that is held; without intents it is instantiated at once. */
+export async function freezeNetworks(
+  trx: Db,
+  ref: ClusterRef,
+  manifests: readonly StoredManifest[],
+  { actor, now }: { actor: string | null; now: Date },
+): Promise<Made> {
+  const owner = networksPath(ref);
+  const context = { id: newContextId(), owner, cloud: '', namespace: DEFAULT_NAMESPACE, settings: {}, actor };
+  return await begin(trx, context, [{ path: null, name: NETWORK_APP, clusters: [ref], manifests }], now);
 }
 
 /** Returns a decimal text of a random integer below 2^63. */

@@ -1,8 +1,10 @@
 /** Registers clusters, replaces their credentials, removes them. */
 import type { Acting } from '../../domain/access/acting.ts';
+import type { NetworkState } from '../../domain/deployments/history.ts';
 import { type ClusterRef, clusterName } from '../../domain/deployments/naming.ts';
+import { stepOfNetworks } from '../../domain/deployments/network-lifecycle.ts';
 import type { ReadKubeconfig } from '../../domain/deployments/ports.ts';
-import { clusterPath } from '../../domain/deployments/record-path.ts';
+import { clusterPath, networksPath } from '../../domain/deployments/record-path.ts';
 import type { Metadata, PlainRecord } from '../../domain/deployments/schema.ts';
 import { musterError } from '../../domain/errors.ts';
 import type { Db } from '../../store/connection/database.ts';
@@ -16,10 +18,11 @@ import {
 } from '../../store/deployments/clusters.ts';
 import { isClusterInUse } from '../../store/deployments/contexts.ts';
 import { holdProvider } from '../../store/deployments/providers.ts';
-import { hasBelow } from '../../store/deployments/records.ts';
+import { deleteRecord, hasBelow } from '../../store/deployments/records.ts';
 import type { Seal } from '../sealing/seal.ts';
 import { placeOf } from './cluster-seal.ts';
 import { providerNotFound } from './providers.ts';
+import { standingOf } from './situation.ts';
 
 export interface ClusterDependencies {
   db: Db;
@@ -85,10 +88,14 @@ export async function rotateCluster(
   return { record: { metadata: given.metadata }, isNew };
 }
 
-/** Removes a cluster with its credential. Throws `not_found`, `in_use` while an AppContext that has not ended goes to it, and `has_children` while it has labels. */
+/**
+ * Removes a cluster with its credential and the AppContexts of its network intents. Throws `not_found`, `invalid_state` and `context_busy` for these,
+ * `in_use` while another AppContext that has not ended goes to it, and `has_children` while it has labels or other records.
+ */
 export async function removeCluster({ db }: Pick<ClusterDependencies, 'db'>, ref: ClusterRef): Promise<void> {
   await db.transaction().execute(async (trx) => {
     if (!(await holdCluster(trx, ref, 'update'))) throw clusterNotFound(ref);
+    stepOfNetworks('delete', await standingOf<NetworkState>(trx, networksPath(ref)));
     if (await isClusterInUse(trx, ref)) {
       throw musterError(
         'in_use',
@@ -98,9 +105,10 @@ export async function removeCluster({ db }: Pick<ClusterDependencies, 'db'>, ref
     if ((await listLabels(trx, ref)).length > 0) {
       throw musterError('has_children', `Cluster '${clusterName(ref)}' has labels: delete them first`);
     }
-    if (await hasBelow(trx, clusterPath(ref))) {
-      throw musterError('has_children', `Cluster '${clusterName(ref)}' has kv-pairs: delete them first`);
+    if (await hasBelow(trx, clusterPath(ref), 'network-intents')) {
+      throw musterError('has_children', `Cluster '${clusterName(ref)}' has networks or kv-pairs: delete them first`);
     }
+    await deleteRecord(trx, networksPath(ref));
     await deleteCluster(trx, ref);
   });
 }

@@ -3,11 +3,12 @@ import type { LiveResource } from '../../domain/deployments/cluster-status.ts';
 import { connectivityOf } from '../../domain/deployments/connectivity.ts';
 import { addCounts, shownCounts } from '../../domain/deployments/counting.ts';
 import { appliedSince, type ClusterSight, isReceived, isStale } from '../../domain/deployments/freshness.ts';
+import type { NetworkState, OwnerState } from '../../domain/deployments/history.ts';
 import { legacyAnswer } from '../../domain/deployments/legacy-view.ts';
 import { manifestToApply } from '../../domain/deployments/manifest-cleaning.ts';
 import { type Members, membersOf } from '../../domain/deployments/members.ts';
 import { type ClusterRef, clusterName, labelValue } from '../../domain/deployments/naming.ts';
-import { groupNames, nameInPath, type RecordKind } from '../../domain/deployments/record-path.ts';
+import { groupNames, nameInPath, networksPath, type RecordKind } from '../../domain/deployments/record-path.ts';
 import type { GroupRecord } from '../../domain/deployments/record-schema.ts';
 import { RSYNC_STATUSES } from '../../domain/deployments/resource-status.ts';
 import { shownLive } from '../../domain/deployments/snapshot.ts';
@@ -15,12 +16,14 @@ import { type GivenQuery, readStatusQuery, type StatusQuery } from '../../domain
 import { type AppOnCluster, headOf, statusAnswer } from '../../domain/deployments/status-view.ts';
 import { musterError } from '../../domain/errors.ts';
 import type { Db } from '../../store/connection/database.ts';
+import { findCluster } from '../../store/deployments/clusters.ts';
 import { listStatuses, type StatusRow } from '../../store/deployments/context-statuses.ts';
 import { countStatuses } from '../../store/deployments/contexts.ts';
 import { findRecord, type RecordRow } from '../../store/deployments/records.ts';
 import { listLive, listWatchedClusters } from '../../store/deployments/snapshots.ts';
+import { clusterNotFound } from './put-cluster.ts';
 import { recordNotFound } from './records.ts';
-import { standingOf } from './situation.ts';
+import { type Standing, standingOf } from './situation.ts';
 
 export interface StatusDependencies {
   db: Db;
@@ -43,13 +46,34 @@ export async function statusOf(
   const query = readStatusQuery(given);
   const record = await findRecord(db, { kind, path });
   if (record === null) throw recordNotFound(kind, path);
-  const { actions, state, instance, contexts } = await standingOf(db, path);
+  return await answerOf(deps, namesOf(kind, record), await standingOf(db, path), query);
+}
+
+/** Returns the status of the network intents of a cluster. Throws `bad_request` for a mistake in the query, `not_found`. */
+export async function statusOfNetworks(deps: StatusDependencies, ref: ClusterRef, given: GivenQuery): Promise<Members> {
+  const query = readStatusQuery(given);
+  const cluster = await findCluster(deps.db, ref);
+  if (cluster === null) throw clusterNotFound(ref);
+  const standing = await standingOf<NetworkState>(deps.db, networksPath(ref));
+  // Its history is stored with the first call, and begins with the cluster.
+  const created = { state: 'Created', instance: '', time: cluster.created_at.toISOString() } as const;
+  const actions = standing.actions.length === 0 ? [created] : standing.actions;
+  return await answerOf(deps, { name: clusterName(ref) }, { ...standing, actions }, query);
+}
+
+async function answerOf(
+  deps: StatusDependencies,
+  names: Readonly<Record<string, string>>,
+  { actions, state, instance, contexts }: Pick<Standing<OwnerState>, 'actions' | 'state' | 'instance' | 'contexts'>,
+  query: StatusQuery,
+): Promise<Members> {
+  const { db } = deps;
   const asked = query.instance ?? instance;
   const status = asked === null ? null : (contexts.get(asked) ?? null);
   if (asked !== null && status === null) {
-    throw musterError('not_found', `'${nameInPath(path)}' has no instance '${asked}'`);
+    throw musterError('not_found', `'${names.name}' has no instance '${asked}'`);
   }
-  const head = { names: namesOf(kind, record), state, actions, status };
+  const head = { names, state, actions, status };
   if (query.legacy) return legacyAnswer(head, asked === null ? [] : await groupsOf(deps, asked, query), query);
   if (asked === null) return headOf(head);
   if (!isCountAlone(query)) return statusAnswer(head, await groupsOf(deps, asked, query), query);

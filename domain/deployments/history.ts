@@ -15,7 +15,10 @@ export type GroupState = (typeof GROUP_STATES)[number];
 export const NETWORK_STATES = ['Created', 'Applied', 'InstantiateStopped', 'Terminated', 'TerminateStopped'] as const;
 export type NetworkState = (typeof NETWORK_STATES)[number];
 
-export type ControlState = GroupState | NetworkState | 'Undefined';
+/** State of any record that has a history. */
+export type OwnerState = GroupState | NetworkState;
+
+export type ControlState = OwnerState | 'Undefined';
 
 export interface StateAction<State extends string = ControlState> {
   state: State;

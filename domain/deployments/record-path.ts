@@ -22,6 +22,10 @@ export const RECORDS = {
   'cluster-reference': { collection: 'cluster-references', parent: 'cloud', word: 'Cluster reference' },
   // Below a cluster, which is a record of its own table.
   'kv-pairs': { collection: 'kv-pairs', parent: null, word: 'Set of kv-pairs' },
+  network: { collection: 'networks', parent: null, word: 'Network' },
+  'provider-network': { collection: 'provider-networks', parent: null, word: 'Provider network' },
+  // The network intents of a cluster as a whole, with their history and AppContexts; made with the first call of their life cycle.
+  'network-intents': { collection: 'network-intents', parent: null, word: 'Network intents' },
 } as const;
 
 export type RecordKind = keyof typeof RECORDS;
@@ -35,6 +39,11 @@ export function recordPath(parent: string | null, kind: RecordKind, name: string
 /** Returns the path of a cluster, below which its records stand. */
 export function clusterPath({ provider, cluster }: ClusterRef): string {
   return `cluster-providers/${provider}/clusters/${cluster}`;
+}
+
+/** Returns the path of the network intents of a cluster as a whole. */
+export function networksPath(ref: ClusterRef): string {
+  return `${clusterPath(ref)}/${RECORDS['network-intents'].collection}`;
 }
 
 /** Returns the last name of a path. */

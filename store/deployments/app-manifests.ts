@@ -26,16 +26,22 @@ export async function findFile(db: Db, path: string): Promise<Buffer | null> {
 
 /** Adds the manifests of an app, in the order in which they are applied. */
 export async function insertManifests(trx: Db, app: string, manifests: readonly StoredManifest[]): Promise<void> {
-  const rows = manifests.map(({ group, sealId, ...rest }, number) => ({
-    ...{ app, number, api_group: group, seal_id: sealId },
+  const rows = rowsOf(manifests).map((row) => ({ app, ...row }));
+  for (const slice of slicesOf(rows)) await trx.insertInto('app_manifests').values(slice).execute();
+}
+
+/** Returns the columns of manifests, numbered in their order. */
+export function rowsOf(manifests: readonly StoredManifest[]) {
+  return manifests.map(({ group, sealId, ...rest }, number) => ({
+    ...{ number, api_group: group, seal_id: sealId },
     ...rest,
   }));
-  for (let at = 0; at < rows.length; at += SLICE) {
-    await trx
-      .insertInto('app_manifests')
-      .values(rows.slice(at, at + SLICE))
-      .execute();
-  }
+}
+
+/** Returns rows in portions of one statement each. */
+export function slicesOf<Row>(rows: readonly Row[]): Row[][] {
+  const count = Math.ceil(rows.length / SLICE);
+  return Array.from({ length: count }, (_, index) => rows.slice(index * SLICE, (index + 1) * SLICE));
 }
 
 /** Returns the manifests of apps that have a text in them, without the values of Secrets. */

@@ -3,12 +3,15 @@ import { sql } from 'kysely';
 import type { ClusterRef } from '../../domain/deployments/naming.ts';
 import type { ContextSettings } from '../../domain/deployments/record-schema.ts';
 import type { Db } from '../connection/database.ts';
+import { rowsOf, type StoredManifest, slicesOf } from './app-manifests.ts';
 
 export interface PlacedApp {
   /** Path of the app's record; null: it has no manifests of its own. */
   path: string | null;
   name: string;
   clusters: readonly ClusterRef[];
+  /** Manifests that stand nowhere else. */
+  manifests?: readonly StoredManifest[];
 }
 
 export interface NewContext {
@@ -42,16 +45,21 @@ export async function insertContext(
 }
 
 async function insertApp(trx: Db, context: string, app: PlacedApp, position: number, now: Date): Promise<number> {
-  const { name, path, clusters } = app;
+  const { name, path, clusters, manifests = [] } = app;
   await trx
     .insertInto('context_groups')
     .values(clusters.map((cluster) => ({ ...{ context, app: name, position }, ...cluster })))
     .execute();
-  if (path === null) return 0;
-  await sql`insert into context_manifests
-      (context, app, number, key, api_group, version, kind, namespace, name, manifest, seal_id, sealed)
-    select ${context}, ${name}, number, key, api_group, version, kind, namespace, name, manifest, seal_id, sealed
-    from app_manifests where app = ${path}`.execute(trx);
+  if (path !== null) {
+    await sql`insert into context_manifests
+        (context, app, number, key, api_group, version, kind, namespace, name, manifest, seal_id, sealed)
+      select ${context}, ${name}, number, key, api_group, version, kind, namespace, name, manifest, seal_id, sealed
+      from app_manifests where app = ${path}`.execute(trx);
+  } else if (manifests.length === 0) return 0;
+  else {
+    const rows = rowsOf(manifests).map((row) => ({ context, app: name, ...row }));
+    for (const slice of slicesOf(rows)) await trx.insertInto('context_manifests').values(slice).execute();
+  }
   const made = await sql`insert into context_resources
       (context, app, provider, cluster, key, number, status, changed_at)
     select g.context, g.app, g.provider, g.cluster, m.key, m.number, 'Pending', ${now}

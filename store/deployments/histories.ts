@@ -1,22 +1,26 @@
 /** Histories of states: they only grow, and the last entry is the current state. */
-import type { GroupState, StateAction } from '../../domain/deployments/history.ts';
+import type { GroupState, OwnerState, StateAction } from '../../domain/deployments/history.ts';
 import type { Db } from '../connection/database.ts';
 import { noteAction } from './context-events.ts';
 
 /** Returns the history of a record, oldest first. */
-export async function listActions(db: Db, owner: string): Promise<(StateAction<GroupState> & { revision: number })[]> {
+export async function listActions<State extends OwnerState = GroupState>(
+  db: Db,
+  owner: string,
+): Promise<(StateAction<State> & { revision: number })[]> {
   const rows = await db
     .selectFrom('deployment_actions')
     .select(['state', 'instance', 'time', 'revision'])
     .where('owner', '=', owner)
     .orderBy('number')
     .execute();
-  return rows.map(({ time, ...row }) => ({ ...row, time: time.toISOString() }));
+  // A history has the states of its kind of record alone.
+  return rows.map(({ time, state, ...row }) => ({ ...row, state: state as State, time: time.toISOString() }));
 }
 
 export interface NewAction {
   owner: string;
-  state: GroupState;
+  state: OwnerState;
   /** Empty where the action has none. */
   instance: string;
 }
@@ -27,7 +31,7 @@ export async function appendAction(
   { owner, state, instance }: NewAction,
   { actor, now }: { actor: string | null; now: Date },
 ): Promise<void> {
-  const former = await listActions(trx, owner);
+  const former = await listActions<OwnerState>(trx, owner);
   const revision = former.at(-1)?.revision ?? 0;
   const isNew = instance !== '' && former.every((action) => action.instance !== instance);
   await trx

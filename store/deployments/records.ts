@@ -102,9 +102,9 @@ export async function listCollection(db: Db, kind: RecordKind, collection: strin
     .execute();
 }
 
-/** Whether any record stands below a path. */
-export async function hasBelow(db: Db, path: string): Promise<boolean> {
-  const query = db.selectFrom('placement_records').select('path').where(isBelow(path)).limit(1);
+/** Whether any record of another kind than `except` stands below a path. */
+export async function hasBelow(db: Db, path: string, except: RecordKind): Promise<boolean> {
+  const query = db.selectFrom('placement_records').select('path').where(isBelow(path)).where('kind', '!=', except).limit(1);
   return (await query.executeTakeFirst()) !== undefined;
 }
 

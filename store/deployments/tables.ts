@@ -2,7 +2,7 @@
 import type { Generated, GeneratedAlways } from 'kysely';
 import type { ContextState, Phase } from '../../domain/deployments/context-state.ts';
 import type { Finding } from '../../domain/deployments/finding.ts';
-import type { GroupState } from '../../domain/deployments/history.ts';
+import type { OwnerState } from '../../domain/deployments/history.ts';
 import type { RecordKind } from '../../domain/deployments/record-path.ts';
 import type { ContextSettings } from '../../domain/deployments/record-schema.ts';
 import type { RsyncStatus } from '../../domain/deployments/resource-status.ts';
@@ -134,7 +134,7 @@ export interface DeploymentPauseTable {
 export interface DeploymentActionsTable {
   owner: string;
   number: number;
-  state: GroupState;
+  state: OwnerState;
   /** Empty where the action has none. */
   instance: string;
   revision: number;

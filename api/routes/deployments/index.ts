@@ -9,6 +9,7 @@ import { deploymentRoutes } from './deployment-routes.ts';
 import { groupRoutes } from './group-routes.ts';
 import { kvPairRoutes } from './kv-pair-routes.ts';
 import { labelRoutes } from './label-routes.ts';
+import { networkRoutes } from './network-routes.ts';
 import { notBuiltRoutes } from './not-built.ts';
 import { projectRoutes } from './project-routes.ts';
 import { providerRoutes } from './provider-routes.ts';
@@ -23,6 +24,7 @@ export const deployments: ApiLane = (shared) => {
       await clusterRoutes(app, deps);
       await labelRoutes(app, deps);
       await kvPairRoutes(app, deps);
+      await networkRoutes(app, deps);
       await projectRoutes(app, deps);
       await appRoutes(app, deps);
       await cloudRoutes(app, deps);

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { addClusterRecord, clusterRecordsOf, getClusterValue } from '../../../control/deployments/cluster-records.ts';
-import type { ClusterRef } from '../../../domain/deployments/naming.ts';
 import { KvPairsSchema } from '../../../domain/deployments/record-schema.ts';
 import type { ApiServer } from '../../server/api-server.ts';
 import type { DeploymentApi } from './dependencies.ts';
-import { CLUSTER, type Names, paramsOf, recordAt } from './record-paths.ts';
+import { CLUSTER, clusterIn, paramsOf, recordAt } from './record-paths.ts';
 import { recordRoutes } from './record-routes.ts';
 
 const tag = 'clusters';
@@ -16,8 +15,8 @@ export async function kvPairRoutes(app: ApiServer, deps: DeploymentApi): Promise
   const kind = 'kv-pairs';
   recordRoutes(app, deps, {
     ...{ kind, above: CLUSTER, base, item, tag, access: 'admin', schema: KvPairsSchema },
-    list: (names) => clusterRecordsOf(deps, kind, refIn(names)),
-    add: (by, _parent, given, names) => addClusterRecord(deps, by, { kind, ref: refIn(names) }, given),
+    list: (names) => clusterRecordsOf(deps, kind, clusterIn(names)),
+    add: (by, _parent, given, names) => addClusterRecord(deps, by, { kind, ref: clusterIn(names) }, given),
   });
   app.get(
     `${base}${item}/`,
@@ -35,8 +34,4 @@ export async function kvPairRoutes(app: ApiServer, deps: DeploymentApi): Promise
       return reply.type('application/json').send(JSON.stringify(value));
     },
   );
-}
-
-function refIn({ provider = '', cluster = '' }: Names): ClusterRef {
-  return { provider, cluster };
 }

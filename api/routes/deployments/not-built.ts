@@ -1,7 +1,7 @@
 import { DEPLOYMENT_MEANINGS } from '../../../domain/deployments/errors.ts';
 import { notSupported } from '../../../domain/deployments/not-supported.ts';
 import type { ApiServer } from '../../server/api-server.ts';
-import { CLUSTER, GROUP } from './record-paths.ts';
+import { GROUP } from './record-paths.ts';
 
 /** What is not built has another status on this surface than elsewhere. */
 export const NOT_BUILT = { code: 'not_supported', status: DEPLOYMENT_MEANINGS.not_supported.status } as const;
@@ -9,16 +9,6 @@ export const NOT_BUILT = { code: 'not_supported', status: DEPLOYMENT_MEANINGS.no
 
 /** Paths that are described and not built, each with what it is and the role that would write there. */
 const PATHS: readonly { path: string; what: string; access: 'operator' | 'admin' }[] = [
-  ...['networks', 'networks/*', 'provider-networks', 'provider-networks/*'].map((part) => ({
-    ...{
-      path: `${CLUSTER}/${part}`,
-      what: 'what sets networks up on clusters (network intents)',
-      access: 'admin' as const,
-    },
-  })),
-  ...['apply', 'terminate', 'stop', 'status'].map((part) => ({
-    ...{ path: `${CLUSTER}/${part}`, what: `${part} of network intents`, access: 'admin' as const },
-  })),
   ...['skip', 'update', 'rollback', 'resume', 'migrate'].map((part) => ({
     ...{ path: `${GROUP}/${part}`, what: `${part} of a deployment`, access: 'operator' as const },
   })),

@@ -1,5 +1,6 @@
 /** Paths of routes and records: below `/v2` they are the same. */
 import { z } from 'zod';
+import type { ClusterRef } from '../../../domain/deployments/naming.ts';
 import { musterError } from '../../../domain/errors.ts';
 
 export const PROJECT = '/v2/projects/:project';
@@ -25,6 +26,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   provider: 'name of the provider',
   cluster: 'name of the cluster',
   kv_pairs: 'name of the set of kv-pairs',
+  network: 'name of the network intent',
 };
 
 export type Names = Record<string, string>;
@@ -41,6 +43,11 @@ export function recordAt(path: string, names: Names): string {
     if (value === '' || value.includes('/')) throw musterError('not_found', `'${value}' could not be found`);
     return value;
   });
+}
+
+/** Returns the cluster that a route's path names. */
+export function clusterIn({ provider = '', cluster = '' }: Names): ClusterRef {
+  return { provider, cluster };
 }
 
 function namesIn(path: string): string[] {
