@@ -1,7 +1,7 @@
 /** Network intents of a cluster: records, and a life cycle whose AppContexts have one app on that cluster. */
 import type { Acting } from '../../domain/access/acting.ts';
 import type { NetworkState } from '../../domain/deployments/history.ts';
-import { identityOf, keysOf } from '../../domain/deployments/manifest-identity.ts';
+import { type Identity, identityOf, keysOf } from '../../domain/deployments/manifest-identity.ts';
 import { type ClusterRef, clusterName } from '../../domain/deployments/naming.ts';
 import { checkNetworkChange, type NetworkCall, stepOfNetworks } from '../../domain/deployments/network-lifecycle.ts';
 import { type NetworkIntent, networkManifests } from '../../domain/deployments/network-objects.ts';
@@ -106,13 +106,13 @@ async function holdHistory(
   trx: Db,
   ref: ClusterRef,
   { actions }: Standing<NetworkState>,
-  { actor, ...written }: Written,
+  written: Written,
 ): Promise<void> {
   if (actions.length > 0) return;
   const path = networksPath(ref);
   const metadata = { name: ref.cluster, description: '', userData1: '', userData2: '' };
   const record = { kind: 'network-intents', path, parent: null, metadata, spec: {} } as const;
-  await insertRecord(trx, record, { ...written, actor });
+  await insertRecord(trx, record, written);
   const made = await findCluster(trx, ref);
   const since = { actor: made?.actor ?? null, now: made?.created_at ?? written.now };
   await appendAction(trx, { owner: path, state: 'Created', instance: '' }, since);
@@ -129,7 +129,7 @@ async function manifestsOf(trx: Db, ref: ClusterRef): Promise<StoredManifest[]> 
   const identities = manifests.map(identityOf);
   const keys = keysOf(identities);
   return manifests.map((manifest, index) => ({
-    ...(identities[index] as StoredManifest),
+    ...(identities[index] as Identity),
     ...{ key: keys[index] as string, manifest: JSON.stringify(manifest), sealId: null, sealed: null },
   }));
 }

@@ -13,6 +13,22 @@ const cluster = (name: string) => async (api: TokenApi, send: Send) => {
   if (made.status !== 201) throw new Error(JSON.stringify(made.body));
 };
 const server = 'https://127.0.0.1:1';
+const network = (name: string, kind = 'network') => ({
+  ...named(name),
+  spec: {
+    ...{ cniType: 'ovn4nfv', ipv4Subnets: [{ name: 'one', subnet: '172.16.34.0/24' }] },
+    ...(kind === 'network' ? {} : { providerNetType: 'DIRECT' }),
+  },
+});
+const withNetwork = (name: string) => async (api: TokenApi, send: Send) => {
+  await cluster(name)(api, send);
+  await send('POST', `${V2}/${name}/clusters/north/networks`, network('one'));
+};
+const applied = (name: string) => async (api: TokenApi, send: Send) => {
+  await withNetwork(name)(api, send);
+  await send('POST', `${V2}/${name}/clusters/north/apply`);
+};
+const intentsOf = (name: string) => `cluster-providers/${name}/clusters/north/network-intents`;
 const pairs = { ...named('site'), spec: { kv: [{ region: 'north' }] } };
 
 export const DEPLOYMENT_ROUTES: Record<string, WrittenRoute> = {
@@ -76,6 +92,59 @@ export const DEPLOYMENT_ROUTES: Record<string, WrittenRoute> = {
       await send('POST', `${V2}/audit-kv-gone/clusters/north/kv-pairs`, pairs);
     },
     records: [['delete', 'placement', 'cluster-providers/audit-kv-gone/clusters/north/kv-pairs/site', some({}), null]],
+  },
+  ...Object.fromEntries(
+    (['network', 'provider-network'] as const).flatMap((kind): [string, WrittenRoute][] => {
+      const place = (name: string) => `cluster-providers/audit-${kind}-${name}/clusters/north/${kind}s`;
+      const body = network('one', kind);
+      const withOne = (name: string) => async (api: TokenApi, send: Send) => {
+        await cluster(`audit-${kind}-${name}`)(api, send);
+        await send('POST', `/v2/${place(name)}`, body);
+      };
+      return [
+        [
+          `POST ${V2}/:id/clusters/:id/${kind}s`,
+          {
+            ...{ path: `/v2/${place('add')}`, body, prepare: cluster(`audit-${kind}-add`) },
+            records: [['create', 'placement', `${place('add')}/one`, null, some({})]],
+          },
+        ],
+        [
+          `PUT ${V2}/:id/clusters/:id/${kind}s/:id`,
+          {
+            ...{ path: `/v2/${place('put')}/one`, body: { ...body, metadata: { name: 'one', description: 'new' } } },
+            prepare: withOne('put'),
+            records: [['update', 'placement', `${place('put')}/one`, some({}), some({})]],
+          },
+        ],
+        [
+          `DELETE ${V2}/:id/clusters/:id/${kind}s/:id`,
+          {
+            ...{ path: `/v2/${place('gone')}/one`, prepare: withOne('gone') },
+            records: [['delete', 'placement', `${place('gone')}/one`, some({}), null]],
+          },
+        ],
+      ];
+    }),
+  ),
+  [`POST ${V2}/:id/clusters/:id/apply`]: {
+    path: `${V2}/audit-apply/clusters/north/apply`,
+    prepare: withNetwork('audit-apply'),
+    records: [
+      ['create', 'placement', intentsOf('audit-apply'), null, some({})],
+      ['create', 'deployment', intentsOf('audit-apply'), null, some({ state: 'Created' })],
+      ['create', 'deployment', intentsOf('audit-apply'), null, some({ state: 'Applied' })],
+    ],
+  },
+  [`POST ${V2}/:id/clusters/:id/terminate`]: {
+    path: `${V2}/audit-end/clusters/north/terminate`,
+    prepare: applied('audit-end'),
+    records: [['create', 'deployment', intentsOf('audit-end'), null, some({ state: 'Terminated' })]],
+  },
+  [`POST ${V2}/:id/clusters/:id/stop`]: {
+    path: `${V2}/audit-stop/clusters/north/stop`,
+    prepare: applied('audit-stop'),
+    records: [['create', 'deployment', intentsOf('audit-stop'), null, some({ state: 'InstantiateStopped' })]],
   },
   ...PLACEMENT_ROUTES,
 };

@@ -239,11 +239,8 @@ describe('the status of a deployment', () => {
 
 describe('what is not built', () => {
   test.each([
-    ['GET', 'cluster-providers/lab/clusters/north/networks'],
-    ['POST', 'cluster-providers/lab/clusters/north/networks'],
-    ['PUT', 'cluster-providers/lab/clusters/north/provider-networks/one'],
-    ['GET', 'cluster-providers/lab/clusters/north/status'],
-    ['POST', 'cluster-providers/lab/clusters/north/apply'],
+    ['POST', 'projects/p/composite-apps/a/v1/deployment-intent-groups/g/skip'],
+    ['GET', 'projects/p/composite-apps/a/v1/deployment-intent-groups/g/rollback'],
     ['POST', 'projects/p/composite-apps/a/v1/deployment-intent-groups/g/update'],
   ])('is refused by name: %s /v2/%s', async (method, path) => {
     const answer = await admin(method, `/v2/${path}`, method === 'GET' ? undefined : {});

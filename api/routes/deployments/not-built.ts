@@ -6,19 +6,16 @@ import { GROUP } from './record-paths.ts';
 /** What is not built has another status on this surface than elsewhere. */
 export const NOT_BUILT = { code: 'not_supported', status: DEPLOYMENT_MEANINGS.not_supported.status } as const;
 
-
-/** Paths that are described and not built, each with what it is and the role that would write there. */
-const PATHS: readonly { path: string; what: string; access: 'operator' | 'admin' }[] = [
-  ...['skip', 'update', 'rollback', 'resume', 'migrate'].map((part) => ({
-    ...{ path: `${GROUP}/${part}`, what: `${part} of a deployment`, access: 'operator' as const },
-  })),
-];
+/** Paths that are described and not built, each with what it is. */
+const PATHS = ['skip', 'update', 'rollback', 'resume', 'migrate'].map((part) => ({
+  ...{ path: `${GROUP}/${part}`, what: `${part} of a deployment` },
+}));
 
 const tags = ['deployments'];
 
 /** Refuses what is described and not built: clients of EMCO hear that it is missing here, and not that the path is wrong. */
 export async function notBuiltRoutes(app: ApiServer): Promise<void> {
-  for (const { path, what, access } of PATHS) {
+  for (const { path, what } of PATHS) {
     const route = {
       url: path,
       schema: { hide: true, tags, summary: `Not built: ${what}` },
@@ -30,7 +27,7 @@ export async function notBuiltRoutes(app: ApiServer): Promise<void> {
     app.route({
       ...route,
       method: ['POST', 'PUT', 'DELETE'],
-      config: { access, class: 'quick', refuses: [NOT_BUILT] },
+      config: { access: 'operator', class: 'quick', refuses: [NOT_BUILT] },
     });
   }
 }
