@@ -35,7 +35,11 @@ export async function holdBack(
   const standing = standingOf(group.phase, group.app, waits, statuses);
   if (standing.is === 'ready') return null;
   const { message } = standing;
-  const noted = { status: 'Pending', reason: standing.is === 'failed' ? 'DependencyFailed' : 'Waiting', message } as const;
+  const noted = {
+    status: 'Pending',
+    reason: standing.is === 'failed' ? 'DependencyFailed' : 'Waiting',
+    message,
+  } as const;
   if (!open.every((resource) => isNoted(resource, noted))) await noteOpen(deps.db, group, noted, deps.clock());
   if (standing.is === 'failed') return { is: 'ended' };
   const waitMs = Math.min(LOOK_MS, rule.maxSeconds * 1000);

@@ -151,7 +151,8 @@ async function makeRecords(
     (await addRecordIn(trx, written, { kind, parent }, { metadata, spec })).path;
   for (const { name: app, depends_on } of apps) {
     const made = prepared.get(app);
-    if (made !== undefined) await writeApp(trx, await add('app', compositeApp, named(app), specOfApp(depends_on)), made);
+    if (made !== undefined)
+      await writeApp(trx, await add('app', compositeApp, named(app), specOfApp(depends_on)), made);
   }
   await add('composite-profile', compositeApp, named(SHORT_PROFILE));
   const cloud = await add('cloud', project, named(cloudOf(name)), { level: '0', namespace });

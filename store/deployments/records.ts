@@ -104,7 +104,12 @@ export async function listCollection(db: Db, kind: RecordKind, collection: strin
 
 /** Whether any record of another kind than `except` stands below a path. */
 export async function hasBelow(db: Db, path: string, except: RecordKind): Promise<boolean> {
-  const query = db.selectFrom('placement_records').select('path').where(isBelow(path)).where('kind', '!=', except).limit(1);
+  const query = db
+    .selectFrom('placement_records')
+    .select('path')
+    .where(isBelow(path))
+    .where('kind', '!=', except)
+    .limit(1);
   return (await query.executeTakeFirst()) !== undefined;
 }
 

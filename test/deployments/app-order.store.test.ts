@@ -233,7 +233,8 @@ describe('an app that waits for another', () => {
 
   test('that waits for none is applied beside others as before', async () => {
     const run = await instantiated({ agent: { manifests: AGENT }, store: { manifests: STORE } });
-    north.fault = (call, path) => (call === 'apply' && path.includes('services/agent') ? refusal(422, 'Invalid') : undefined);
+    north.fault = (call, path) =>
+      call === 'apply' && path.includes('services/agent') ? refusal(422, 'Invalid') : undefined;
     await round(run);
     expect(await status(run)).toEqual({ status: 'InstantiateFailed', Applied: 8, Failed: 1, Pending: 1 });
     expect(await told(run, 'apply', 'agent')).toEqual([]);
@@ -261,5 +262,9 @@ test('resources are applied behind those that they wait for, and deleted before 
   await post(`${run.group}/terminate`);
   await round(run);
   const deleted = changes.filter((change) => change.startsWith('delete south'));
-  expect(deleted).toEqual(['delete south configmaps/cfg', 'delete south daemonsets/agent', 'delete south services/agent']);
+  expect(deleted).toEqual([
+    'delete south configmaps/cfg',
+    'delete south daemonsets/agent',
+    'delete south services/agent',
+  ]);
 });

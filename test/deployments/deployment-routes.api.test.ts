@@ -6,8 +6,8 @@ import { FORM_HEADERS, formOfArchive, kubeconfigOf, named } from './cluster-fixt
 import {
   appForm,
   groupBody,
-  type Made,
   MANIFESTS,
+  type Made,
   makeDeployment,
   SECRET_MANIFEST,
   type Wanted,
@@ -359,16 +359,19 @@ describe('what waits for others', () => {
       { store: ['view', 'agent'], view: ['store'] },
       'These wait on each other (app): store -> view -> store',
     ],
-  ])('an app that waits for %s is refused when it is instantiated, and nothing is made', async (_what, waits, detail) => {
-    const made = await deployment();
-    for (const [app, dependsOn] of Object.entries(waits)) {
-      expect((await upload(made.compositeApp, waiting(app, dependsOn))).status).toBe(201);
-      await place(made, app);
-    }
-    expect(await instantiate(made)).toEqual([400, 'dependency_cycle', detail]);
-    expect(await statusOf(made.group)).toMatchObject({ state: 'Approved' });
-    expect((await statusOf(made.group)).status).toBeUndefined();
-  });
+  ])(
+    'an app that waits for %s is refused when it is instantiated, and nothing is made',
+    async (_what, waits, detail) => {
+      const made = await deployment();
+      for (const [app, dependsOn] of Object.entries(waits)) {
+        expect((await upload(made.compositeApp, waiting(app, dependsOn))).status).toBe(201);
+        await place(made, app);
+      }
+      expect(await instantiate(made)).toEqual([400, 'dependency_cycle', detail]);
+      expect(await statusOf(made.group)).toMatchObject({ state: 'Approved' });
+      expect((await statusOf(made.group)).status).toBeUndefined();
+    },
+  );
 
   test.each<[string, unknown]>([
     ['a text', 'agent'],
@@ -397,15 +400,18 @@ describe('what waits for others', () => {
   test.each<[string, string, string]>([
     ['a resource that is not there', 'x+Secret', "resource 'cfg+ConfigMap' waits on 'x+Secret', which is not there"],
     ['itself', 'cfg+ConfigMap', 'These wait on each other (resource): cfg+ConfigMap -> cfg+ConfigMap'],
-  ])('a resource that waits for %s is taken with a warning and refused when it is instantiated', async (_what, key, problem) => {
-    const made = await deployment();
-    const manifests = MANIFESTS.replace('name: cfg', `name: cfg, annotations: {muster/wait-on: '${key}'}`);
-    const { status, body } = await upload(made.compositeApp, named('store'), manifests);
-    expect([status, body.warnings]).toEqual([201, [`${problem}: the app cannot be instantiated so`]]);
-    await place(made, 'store');
-    const detail = problem.replace('resource', 'app store: resource');
-    expect(await instantiate(made)).toEqual([400, 'dependency_cycle', detail]);
-  });
+  ])(
+    'a resource that waits for %s is taken with a warning and refused when it is instantiated',
+    async (_what, key, problem) => {
+      const made = await deployment();
+      const manifests = MANIFESTS.replace('name: cfg', `name: cfg, annotations: {muster/wait-on: '${key}'}`);
+      const { status, body } = await upload(made.compositeApp, named('store'), manifests);
+      expect([status, body.warnings]).toEqual([201, [`${problem}: the app cannot be instantiated so`]]);
+      await place(made, 'store');
+      const detail = problem.replace('resource', 'app store: resource');
+      expect(await instantiate(made)).toEqual([400, 'dependency_cycle', detail]);
+    },
+  );
 });
 
 describe('a record', () => {

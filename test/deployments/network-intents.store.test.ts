@@ -8,7 +8,14 @@ import { makeClusters } from './short-fixtures.ts';
 const bench = contextBenchOfBlock('n');
 let count = 0;
 
-const subnets = [{ name: 'one', subnet: '172.16.34.0/24', gateway: '172.16.34.1/24', excludeIps: '172.16.34.2 172.16.34.5..172.16.34.10' }];
+const subnets = [
+  {
+    name: 'one',
+    subnet: '172.16.34.0/24',
+    gateway: '172.16.34.1/24',
+    excludeIps: '172.16.34.2 172.16.34.5..172.16.34.10',
+  },
+];
 const network = (name: string, spec: object = {}) => ({
   ...named(name),
   spec: { cniType: 'ovn4nfv', ipv4Subnets: subnets, ...spec },
@@ -54,7 +61,10 @@ describe('network intents', () => {
     expect(shown).toMatchObject({ name: `${provider}+north`, status: 'Instantiated', 'rsync-status': { Applied: 3 } });
     expect(shown.apps).toHaveLength(1);
     expect(shown.apps[0]).toMatchObject({ name: 'network-intents', clusters: [{ cluster: 'north' }] });
-    const objects = [...bench.member.applied].map(([path, { kind, metadata, spec }]) => [path, { kind, metadata, spec }]);
+    const objects = [...bench.member.applied].map(([path, { kind, metadata, spec }]) => [
+      path,
+      { kind, metadata, spec },
+    ]);
     const base = '/apis/k8s.plugin.opnfv.org/v1alpha1/namespaces/default';
     expect(objects).toMatchObject([
       [
@@ -133,7 +143,11 @@ describe('network intents', () => {
     await ask('DELETE', 'networks/one');
     expect(await remove()).toEqual([204, null]);
     const { db } = bench.api.database;
-    const left = await db.selectFrom('placement_records').select('path').where('path', 'like', `${url.slice(4)}/%`).execute();
+    const left = await db
+      .selectFrom('placement_records')
+      .select('path')
+      .where('path', 'like', `${url.slice(4)}/%`)
+      .execute();
     expect(left).toEqual([]);
   });
 
@@ -159,10 +173,18 @@ describe('network intents', () => {
     ['with a subnet of five numbers', 'networks', network('bad', { ipv4Subnets: [{ subnet: '1.2.3.4.5/8' }] })],
     ['with a prefix that is too long', 'networks', network('bad', { ipv4Subnets: [{ subnet: '1.2.3.4/33' }] })],
     ['with a gateway that is no CIDR', 'networks', network('bad', { ipv4Subnets: [{ ...subnets[0], gateway: 'x' }] })],
-    ['with a range of one end', 'networks', network('bad', { ipv4Subnets: [{ ...subnets[0], excludeIps: '1.2.3.4..' }] })],
+    [
+      'with a range of one end',
+      'networks',
+      network('bad', { ipv4Subnets: [{ ...subnets[0], excludeIps: '1.2.3.4..' }] }),
+    ],
     ['without a type', 'provider-networks', network('bad')],
     ['with an unknown type', 'provider-networks', providerNetwork('bad', { providerNetType: 'VXLAN' })],
-    ['with a selector that is none', 'provider-networks', providerNetwork('bad', { vlan: { vlanNodeSelector: 'all' } })],
+    [
+      'with a selector that is none',
+      'provider-networks',
+      providerNetwork('bad', { vlan: { vlanNodeSelector: 'all' } }),
+    ],
   ])('%s are refused: %s', async (_what, path, body) => {
     const { code } = await cluster();
     expect(await code('POST', path, body)).toEqual([400, 'bad_request']);

@@ -49,9 +49,6 @@ export const deployments: WorkerLane = ({ env, db, site, log, clock, client, tel
       await sweepRemovals(signal);
       await sweepCredentials();
     },
-    background: [
-      () => keepProbing({ ...deps, wake }),
-      () => keepWatching({ ...deps, random: Math.random }),
-    ],
+    background: [() => keepProbing({ ...deps, wake }), () => keepWatching({ ...deps, random: Math.random })],
   };
 };

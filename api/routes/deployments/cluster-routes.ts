@@ -131,7 +131,11 @@ export async function clusterRoutes(app: ApiServer, deps: DeploymentApi): Promis
     `${base}/:cluster`,
     {
       schema: { tags, summary: 'Remove a cluster and its credential', params, response: { 204: NoContentSchema } },
-      config: { access: 'admin', class: 'quick', refuses: ['not_found', 'has_children', 'in_use', 'invalid_state', 'context_busy'] },
+      config: {
+        access: 'admin',
+        class: 'quick',
+        refuses: ['not_found', 'has_children', 'in_use', 'invalid_state', 'context_busy'],
+      },
     },
     async (request, reply) => {
       await removeCluster(deps, refOf(request.params));

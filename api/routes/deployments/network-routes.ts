@@ -4,7 +4,11 @@ import { addNetwork, callNetworks, putNetwork, removeNetwork } from '../../../co
 import { statusOfNetworks } from '../../../control/deployments/query-status.ts';
 import type { GivenRecord } from '../../../control/deployments/records.ts';
 import { NetworkSchema, ProviderNetworkSchema } from '../../../domain/deployments/network-schema.ts';
-import { StatusAnswerSchema, StatusQuerySchema, StoredRecordSchema } from '../../../domain/deployments/record-schema.ts';
+import {
+  StatusAnswerSchema,
+  StatusQuerySchema,
+  StoredRecordSchema,
+} from '../../../domain/deployments/record-schema.ts';
 import { acting } from '../../acting.ts';
 import { NoContentSchema } from '../../answers.ts';
 import type { ApiServer } from '../../server/api-server.ts';
@@ -80,7 +84,11 @@ function intentRoutes(
     `${base}${item}`,
     {
       schema: {
-        ...{ tags: [tag], summary: `Replace a ${kind.replace('-', ' ')}, or make it`, params: paramsOf(`${base}${item}`) },
+        ...{
+          tags: [tag],
+          summary: `Replace a ${kind.replace('-', ' ')}, or make it`,
+          params: paramsOf(`${base}${item}`),
+        },
         body: schema,
         response: { 200: StoredRecordSchema, 201: StoredRecordSchema },
       },

@@ -65,8 +65,7 @@ export function recordRoutes(app: ApiServer, deps: DeploymentApi, collection: Co
     app.get(
       `${base}/`,
       { ...list, schema: { ...list.schema, querystring, response: { 200: z.unknown() }, hide: true } },
-      async ({ params, query }) =>
-        pick.of(await all(params as Names), String((query as Names)[pick.parameter])),
+      async ({ params, query }) => pick.of(await all(params as Names), String((query as Names)[pick.parameter])),
     );
   }
   app.post(

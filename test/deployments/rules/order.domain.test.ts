@@ -4,8 +4,8 @@ import { standingOf, waitsIn } from '../../../domain/deployments/app-standing.ts
 import type { Phase } from '../../../domain/deployments/context-state.ts';
 import { allBefore, inDependencyOrder } from '../../../domain/deployments/dependencies.ts';
 import { AppSchema } from '../../../domain/deployments/record-schema.ts';
-import { checkResourceWaits, inWaitOrder, resourceWaits } from '../../../domain/deployments/resource-waits.ts';
 import type { RsyncStatus } from '../../../domain/deployments/resource-status.ts';
+import { checkResourceWaits, inWaitOrder, resourceWaits } from '../../../domain/deployments/resource-waits.ts';
 import { refusalOf } from './refusal.ts';
 
 const WAITS = { store: ['agent'], view: ['store'] };
@@ -35,7 +35,12 @@ describe('an app', () => {
     ['delete', 'view', { agent: ['Pending'], store: ['Pending'] }, { is: 'ready' }],
     ['delete', 'agent', { store: ['Pending'], view: ['Deleted'] }, { is: 'waiting', message: 'waits for app store' }],
     ['delete', 'agent', { store: ['Deleted'], view: ['Deleted'] }, { is: 'ready' }],
-    ['delete', 'agent', { store: ['Deleted', 'Failed'], view: ['Deleted'] }, { is: 'failed', message: 'app store failed' }],
+    [
+      'delete',
+      'agent',
+      { store: ['Deleted', 'Failed'], view: ['Deleted'] },
+      { is: 'failed', message: 'app store failed' },
+    ],
   ])('%s of %s where others are %j', (phase, app, statuses, expected) => {
     expect(standing(phase, app, statuses)).toEqual(expected);
   });
@@ -84,8 +89,18 @@ describe('resources', () => {
 
   test.each<[string, ReturnType<typeof resource>[], string[], string | null]>([
     ['stay as they are', [resource('a'), resource('b', ' , ')], ['a', 'b'], null],
-    ['stand behind what they wait for', [resource('a', 'c, b'), resource('b'), resource('c', 'b')], ['b', 'c', 'a'], null],
-    ['name a stranger', [resource('a', 'x'), resource('b')], ['a', 'b'], "resource 'a' waits on 'x', which is not there"],
+    [
+      'stand behind what they wait for',
+      [resource('a', 'c, b'), resource('b'), resource('c', 'b')],
+      ['b', 'c', 'a'],
+      null,
+    ],
+    [
+      'name a stranger',
+      [resource('a', 'x'), resource('b')],
+      ['a', 'b'],
+      "resource 'a' waits on 'x', which is not there",
+    ],
     [
       'are in a circle',
       [resource('a', 'b'), resource('b', 'a')],
