@@ -1,99 +1,11 @@
-/** Apps that wait for other apps, and resources that wait for others of their app, on two clusters in memory. */
-import { afterEach, describe, expect, test } from '@jest/globals';
-import { wakeBehind } from '../../control/deployments/order-apps.ts';
-import type { Waiting } from '../../control/deployments/wake-waiting.ts';
-import { archiveOf } from './archive-fixture.ts';
-import { FORM_HEADERS, formOfArchive, kubeconfigOf, named } from './cluster-fixtures.ts';
-import { contextBenchOfBlock, type RunningContext } from './context-bench.ts';
-import { AWAY, type FakeMember, fakeMember, refusal } from './fake-member.ts';
-import { makeDeployment } from './placement-fixtures.ts';
+/** Apps that wait for other apps, and resources that wait for others of their app. */
+import { describe, expect, test } from '@jest/globals';
+import { AWAY, refusal } from './fake-member.ts';
+import { object, orderBenchOfBlock, TWO } from './order-bench.ts';
 
-const bench = contextBenchOfBlock('o');
+const { bench, members, changes, instantiated, counts, told } = orderBenchOfBlock('o');
 const { post, round, status } = bench;
-let count = 0;
-let north: FakeMember;
-let south: FakeMember;
-/** Calls that change something, of both clusters in their order. */
-const changes: string[] = [];
-afterEach(() => void changes.splice(0));
-
-const SERVERS = { north: 'https://127.0.0.1:1', south: 'https://127.0.0.1:2' };
-const object = (kind: string, name: string, more = '') =>
-  `apiVersion: v1\nkind: ${kind}\nmetadata: {name: ${name}${more}}\n---\n`;
-const AGENT = object('ConfigMap', 'cfg') + object('Service', 'agent') + object('DaemonSet', 'agent');
-const STORE = object('Service', 'store') + object('StatefulSet', 'store');
 const VIEW = object('ConfigMap', 'view');
-
-/** Has two clusters, each with its own objects. */
-function openClusters(): void {
-  const open = (name: string) => {
-    const member = fakeMember();
-    const faults = { now: member.fault };
-    Object.defineProperty(member, 'fault', {
-      get: () => (call: string, path: string) => {
-        const answer = faults.now(call, path);
-        const isChange = call === 'apply' || call === 'delete';
-        if (isChange) changes.push(`${call} ${name} ${path.split('/').slice(-2).join('/')}`);
-        return answer;
-      },
-      set: (fault: FakeMember['fault']) => {
-        faults.now = fault;
-      },
-    });
-    return member;
-  };
-  [north, south] = [open('north'), open('south')];
-  const at = ({ server }: { server: string }) => (server === SERVERS.south ? south : north);
-  bench.deps = {
-    ...bench.deps,
-    memberClusters: {
-      readVersion: (credential, ms) => at(credential).readVersion(credential, ms),
-      openMember: (credential) => at(credential).openMember(credential),
-    },
-  };
-}
-
-/** Instantiates apps on both clusters, of which some wait for others. */
-async function instantiated(
-  apps: Record<string, { manifests: string; dependsOn?: string[] }>,
-): Promise<RunningContext> {
-  openClusters();
-  const clusters = { north: kubeconfigOf({ server: SERVERS.north }), south: kubeconfigOf({ server: SERVERS.south }) };
-  const made = await makeDeployment(bench.api.call, `o-${++count}`, { clusters, apps: {} });
-  for (const [app, { manifests, dependsOn }] of Object.entries(apps)) {
-    const metadata = { ...named(app), spec: { dependsOn } };
-    const form = formOfArchive(metadata, await archiveOf([['all.yaml', manifests]]));
-    const { status: added } = await bench.api.call('POST', `${made.compositeApp}/apps`, form, FORM_HEADERS);
-    expect(added).toBe(201);
-    const allOf = Object.keys(clusters).map((name) => ({ 'provider-name': made.provider, 'cluster-name': name }));
-    const spec = { 'app-name': app, intent: { allOf } };
-    await post(`${made.group}/generic-placement-intents/where/app-intents`, { ...named(app), spec });
-  }
-  await post(`${made.group}/approve`);
-  return { ...made, id: (await post(`${made.group}/instantiate`)).instance };
-}
-
-const TWO = { agent: { manifests: AGENT }, store: { manifests: STORE, dependsOn: ['agent'] } };
-
-/** Returns how many resources of each app on each cluster are so. */
-async function counts({ id }: RunningContext): Promise<Record<string, number>> {
-  const { db } = bench.api.database;
-  const rows = await db.selectFrom('context_resources').selectAll().where('context', '=', id).execute();
-  const found: Record<string, number> = {};
-  for (const { app, cluster, status: word, reason } of rows) {
-    const place = [app, cluster, word, reason ?? ''].join(' ').trim();
-    found[place] = (found[place] ?? 0) + 1;
-  }
-  return found;
-}
-
-/** Ends an app's groups as the activity does; returns the clusters that are told, by name. */
-async function told(run: RunningContext, phase: 'apply' | 'delete', app: string): Promise<string[]> {
-  const heard: Waiting[] = [];
-  const deps = { db: bench.deps.db, wake: async (waiting: readonly Waiting[]) => void heard.push(...waiting) };
-  await wakeBehind(deps, { context: run.id, phase, app });
-  return heard.map(({ cluster }) => cluster.slice(run.provider.length + 1));
-}
 
 const last = (what: RegExp) => changes.findLastIndex((change) => what.test(change));
 const first = (what: RegExp) => changes.findIndex((change) => what.test(change));
@@ -101,7 +13,7 @@ const first = (what: RegExp) => changes.findIndex((change) => what.test(change))
 describe('an app that waits for another', () => {
   test('begins when that is applied on all its clusters (vector 57)', async () => {
     const run = await instantiated(TWO);
-    south.fault = () => AWAY;
+    members.south.fault = () => AWAY;
     expect(await round(run)).toMatchObject([
       { is: 'ended' },
       { is: 'away', reason: 'Waiting', message: 'waits for app agent', counts: false, hasMoved: false, waitMs: 20_000 },
@@ -117,7 +29,7 @@ describe('an app that waits for another', () => {
     expect(await status(run)).toEqual({ status: 'Instantiating', Applied: 3, Retrying: 3, Pending: 4 });
     expect(await told(run, 'apply', 'agent')).toEqual([]);
     expect(changes.filter((change) => change.includes('store'))).toEqual([]);
-    south.fault = () => undefined;
+    members.south.fault = () => undefined;
     bench.later(2);
     await round(run);
     expect(await told(run, 'apply', 'agent')).toEqual(['north']);
@@ -128,7 +40,7 @@ describe('an app that waits for another', () => {
 
   test('says once what it waits for', async () => {
     const run = await instantiated(TWO);
-    south.fault = () => AWAY;
+    members.south.fault = () => AWAY;
     for (let look = 0; look < 3; look += 1) await round(run);
     const { db } = bench.api.database;
     const events = await db.selectFrom('context_events').select('data').where('context', '=', run.id).execute();
@@ -139,7 +51,8 @@ describe('an app that waits for another', () => {
 
   test('is not begun where that failed (vector 34), and goes off with it', async () => {
     const run = await instantiated(TWO);
-    north.fault = (call, path) => (call === 'apply' && path.includes('services') ? refusal(422, 'Invalid') : undefined);
+    members.north.fault = (call, path) =>
+      call === 'apply' && path.includes('services') ? refusal(422, 'Invalid') : undefined;
     await round(run);
     expect(await counts(run)).toEqual({
       'agent north Applied': 1,
@@ -158,7 +71,7 @@ describe('an app that waits for another', () => {
 
   test('is told of a failure that it waits for by way of another', async () => {
     const run = await instantiated({ ...TWO, view: { manifests: VIEW, dependsOn: ['store'] } });
-    south.fault = () => AWAY;
+    members.south.fault = () => AWAY;
     await round(run);
     expect(await counts(run)).toMatchObject({ 'view north Pending Waiting': 1 });
     const { db } = bench.api.database;
@@ -181,7 +94,7 @@ describe('an app that waits for another', () => {
 
   test('is given up by a stop while it waits', async () => {
     const run = await instantiated(TWO);
-    south.fault = () => AWAY;
+    members.south.fault = () => AWAY;
     await round(run);
     await post(`${run.group}/stop`);
     await round(run);
@@ -212,7 +125,7 @@ describe('an app that waits for another', () => {
     await round(run);
     await round(run);
     await post(`${run.group}/terminate`);
-    north.fault = (call, path) =>
+    members.north.fault = (call, path) =>
       call === 'delete' && path.endsWith('services/store') ? refusal(403, 'Forbidden') : undefined;
     await round(run);
     await round(run);
@@ -224,7 +137,7 @@ describe('an app that waits for another', () => {
       'store south Deleted': 2,
     });
     expect(await status(run)).toMatchObject({ status: 'TerminateFailed' });
-    north.fault = () => undefined;
+    members.north.fault = () => undefined;
     await post(`${run.group}/terminate`);
     await round(run);
     await round(run);
@@ -232,8 +145,10 @@ describe('an app that waits for another', () => {
   });
 
   test('that waits for none is applied beside others as before', async () => {
-    const run = await instantiated({ agent: { manifests: AGENT }, store: { manifests: STORE } });
-    north.fault = (call, path) =>
+    const run = await instantiated(
+      Object.fromEntries(Object.entries(TWO).map(([app, { manifests }]) => [app, { manifests }])),
+    );
+    members.north.fault = (call, path) =>
       call === 'apply' && path.includes('services/agent') ? refusal(422, 'Invalid') : undefined;
     await round(run);
     expect(await status(run)).toEqual({ status: 'InstantiateFailed', Applied: 8, Failed: 1, Pending: 1 });
@@ -247,13 +162,13 @@ test('resources are applied behind those that they wait for, and deleted before 
     object('Service', 'agent') +
     object('DaemonSet', 'agent');
   const run = await instantiated({ agent: { manifests } });
-  north.fault = (call, path) => (call === 'apply' && path.includes('daemonsets') ? AWAY : undefined);
+  members.north.fault = (call, path) => (call === 'apply' && path.includes('daemonsets') ? AWAY : undefined);
   await round(run);
   expect(changes.filter((change) => change.includes('north'))).toEqual([
     'apply north services/agent',
     'apply north daemonsets/agent',
   ]);
-  north.fault = () => undefined;
+  members.north.fault = () => undefined;
   bench.later(2);
   await round(run);
   expect(await status(run)).toEqual({ status: 'Instantiated', Applied: 6 });
