@@ -54,6 +54,15 @@ import { measureQueue } from './measurements/queue.ts';
 import { heldByRatio, heldBySeconds, heldByWall, measureRounds } from './measurements/session-share.ts';
 import { measureSoak } from './measurements/soak.ts';
 import { measureWarm } from './measurements/warm.ts';
+import {
+  measureWebCounts,
+  measureWebFilter,
+  measureWebGrid,
+  measureWebLoad,
+  measureWebNews,
+  measureWebRoutes,
+  measureWebSelection,
+} from './measurements/web-pages.ts';
 import { measureFleetLayers, measureWholeFleet } from './measurements/whole-fleet.ts';
 import { measureOnOperators, type OperatorWork } from './operator-place.ts';
 import { printMeasured, saveMeasured } from './report.ts';
@@ -152,6 +161,7 @@ const TOGETHER: Record<string, readonly string[]> = {
     'operator-many',
   ],
   warm: ['layers2', 'layers10', 'many', 'fleetlayer1', 'fleetlayers3'],
+  web: ['web-routes', 'web-news', 'web-counts', 'web-grid', 'web-filter', 'web-select'],
 };
 
 const NO_OP: Record<string, Work> = {
@@ -195,6 +205,17 @@ const COMPONENTS: Record<string, Work> = {
   'session-list': ({ stack }) => measureSessionList(stack),
 };
 
+/** On a stack of their own, which has the web UI and the same fleet. */
+const WEB: Record<string, Work> = {
+  web: ({ stack }) => measureWebLoad(stack),
+  'web-routes': ({ stack }) => measureWebRoutes(stack),
+  'web-news': ({ stack }) => measureWebNews(stack),
+  'web-counts': ({ stack }) => measureWebCounts(stack),
+  'web-grid': ({ stack }) => measureWebGrid(stack),
+  'web-filter': ({ stack }) => measureWebFilter(stack),
+  'web-select': ({ stack }) => measureWebSelection(stack),
+};
+
 /** Rows of one measurement, which makes fleets of three sizes; only when asked for by name. */
 const GROWTH = 'grow';
 
@@ -236,6 +257,7 @@ async function main(asks: string[], against: string | undefined, greatest: numbe
     NO_OP,
     AUTOMATION,
     COMPONENTS,
+    WEB,
     REMOTE,
     PLAN_ACTIONS,
     ALONE,
@@ -265,6 +287,7 @@ async function main(asks: string[], against: string | undefined, greatest: numbe
     ...(await measure(asked(NO_OP), { MUSTER_PLAYBOOK_COMMAND: '/bin/true' })),
     ...(await measure(asked(AUTOMATION), { MUSTER_PLAYBOOK_COMMAND: '/bin/true' })),
     ...(await measure(asked(COMPONENTS), {}, { batcher_disable: true })),
+    ...(await measure(asked(WEB), {}, { batcher_disable: true }, 'built')),
     ...(await measure(asked(REMOTE), { MUSTER_INGEST_PORT: String(await freePort()) })),
     ...(await measure(asked(PLAN_ACTIONS), { MUSTER_LOCAL_RUNS: String(AT_A_TIME) })),
     ...(await measureAlone(asked(ALONE))),
@@ -292,16 +315,18 @@ async function measure(
   work: [string, Work][],
   settings: Record<string, string>,
   options: object = {},
+  web: 'built' | 'none' = 'none',
 ): Promise<Measurement[]> {
   if (work.length === 0) return [];
-  return onStack(settings, options, async (bench) => {
+  const all = async (bench: Bench) => {
     const results: Measurement[] = [];
     for (const [name, run] of work) {
       process.stderr.write(`measuring ${name}\n`);
       results.push(await run(bench));
     }
     return results;
-  });
+  };
+  return onStack(settings, options, all, web);
 }
 
 function measureGrowing(greatest: number): Promise<Measurement[]> {
@@ -315,9 +340,10 @@ async function onStack<T>(
   settings: Record<string, string>,
   options: object,
   work: (bench: Bench) => Promise<T>,
+  web: 'built' | 'none' = 'none',
 ): Promise<T> {
   const dir = await mkdtemp(join(tmpdir(), 'muster-bench-'));
-  const stack = await startMusterStack(settings);
+  const stack = await startMusterStack(settings, 'shared', web);
   try {
     const repository = await stack.repository('bench');
     await commitPlaybooks(repository);

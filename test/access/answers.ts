@@ -12,6 +12,7 @@ export async function answerSignIn(expectAnswer: Expect, tokens: { reader: strin
   await expectAnswer(204, 'POST', '/api/v1/sign-out');
   await expectAnswer(200, 'GET', '/api/v1/me');
   await expectAnswer(200, 'GET', '/api/v1/fleet');
+  await expectAnswer(200, 'GET', '/api/v1/fleet/attention');
   await expectAnswer(200, 'GET', '/api/v1/fleet/grid?group=configuration');
   await expectAnswer(200, 'GET', '/api/v1/fleet/grid?fields=status');
   await expectAnswer(200, 'GET', '/api/v1/fleet/throughput');

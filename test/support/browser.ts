@@ -67,6 +67,17 @@ export async function accessibilityFaults(page: Page): Promise<string[]> {
   return found;
 }
 
+/** Pictures that the documents show: `npm run pictures` makes them anew. */
+const PICTURES = join(import.meta.dirname, '..', '..', 'docs', 'images');
+
+/** Keeps what is seen of the page for the documents, where this run makes their pictures. */
+export async function keepPicture(page: Page, name: string): Promise<void> {
+  if (process.env.MUSTER_TEST_PICTURES !== '1') return;
+  await mkdir(PICTURES, { recursive: true });
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.screenshot({ path: join(PICTURES, `${name}.png`), scale: 'css' });
+}
+
 /** Where the trace of a test that failed is kept: `npx playwright-core show-trace FILE` shows it. */
 const TRACES = join(import.meta.dirname, '..', '..', '.muster', 'traces');
 

@@ -6,6 +6,7 @@ import type { Browser } from 'playwright-core';
 import {
   accessibilityFaults,
   browserMissing,
+  keepPicture,
   openPage,
   startBrowser,
   tracedTest,
@@ -150,6 +151,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the fleet page', () => {
       expect(new Set(colours.filter((colour) => colour !== '0 0 0'))).toEqual(
         new Set(['13 162 109', '196 134 15', '137 28 1', '33 37 42', '137 64 184']),
       );
+      await keepPicture(page, 'fleet');
       expect(await accessibilityFaults(page)).toEqual([]);
     }, 60_000);
 

@@ -151,7 +151,6 @@ describeNeeding(browserMissing() ?? stackMissing(), 'sessions in the web UI', ()
     expect((await stack.call('DELETE', '/v3/sessions/twice')).status).toBe(204);
     await page.getByText('There is no session twice').waitFor();
     await stack.create('twice', 'failing');
-    await page.reload();
     await page.getByText('This session was replaced').waitFor();
     const other = (await stack.session('twice')).id;
     await page.getByRole('main').getByRole('link', { name: 'Session twice' }).click();

@@ -1,4 +1,4 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
 import { readAuditSearch } from './audit/requests.ts';
 import { readBatchSearch, readRolloutSearch } from './batches/search.ts';
 import { readComponentListSearch } from './components/search.ts';
@@ -13,6 +13,7 @@ import { readAccessSearch } from './secrets/search.ts';
 import { readListSearch, readSessionSearch } from './sessions/search.ts';
 import { UI_PATH } from './shared/api-call.ts';
 import { onlyKnown } from './shared/search-values.ts';
+import { lazyPage } from './shared/ui/lazy-page.tsx';
 import { NoPage } from './shared/ui/no-page.tsx';
 import { Shell } from './shell.tsx';
 import { readWebhookSearch } from './webhooks/search.ts';
@@ -25,142 +26,142 @@ const pages = [
     getParentRoute: () => root,
     path: '/',
     validateSearch: onlyKnown(readFleetSearch),
-    component: lazyRouteComponent(() => import('./fleet/fleet-page.tsx'), 'FleetPage'),
+    component: lazyPage(() => import('./fleet/fleet-page.tsx'), 'FleetPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/components',
     validateSearch: onlyKnown(readComponentListSearch),
-    component: lazyRouteComponent(() => import('./components/component-list.tsx'), 'ComponentListPage'),
+    component: lazyPage(() => import('./components/component-list.tsx'), 'ComponentListPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/components/$id',
-    component: lazyRouteComponent(() => import('./components/component-page.tsx'), 'ComponentPage'),
+    component: lazyPage(() => import('./components/component-page.tsx'), 'ComponentPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/sessions',
     validateSearch: onlyKnown(readListSearch),
-    component: lazyRouteComponent(() => import('./sessions/session-list.tsx'), 'SessionListPage'),
+    component: lazyPage(() => import('./sessions/session-list.tsx'), 'SessionListPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/sessions/$name',
     validateSearch: onlyKnown(readSessionSearch),
-    component: lazyRouteComponent(() => import('./sessions/session-page.tsx'), 'SessionPage'),
+    component: lazyPage(() => import('./sessions/session-page.tsx'), 'SessionPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/configurations',
     validateSearch: onlyKnown(readConfigurationListSearch),
-    component: lazyRouteComponent(() => import('./configurations/configuration-list.tsx'), 'ConfigurationListPage'),
+    component: lazyPage(() => import('./configurations/configuration-list.tsx'), 'ConfigurationListPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/configurations/$name',
     validateSearch: onlyKnown(readConfigurationSearch),
-    component: lazyRouteComponent(() => import('./configurations/configuration-page.tsx'), 'ConfigurationPage'),
+    component: lazyPage(() => import('./configurations/configuration-page.tsx'), 'ConfigurationPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/rollouts',
     validateSearch: onlyKnown(readRolloutSearch),
-    component: lazyRouteComponent(() => import('./batches/rollout-page.tsx'), 'RolloutPage'),
+    component: lazyPage(() => import('./batches/rollout-page.tsx'), 'RolloutPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/drift',
     validateSearch: onlyKnown(readDriftSearch),
-    component: lazyRouteComponent(() => import('./schedules/drift-page.tsx'), 'DriftPage'),
+    component: lazyPage(() => import('./schedules/drift-page.tsx'), 'DriftPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/audit',
     validateSearch: onlyKnown(readAuditSearch),
-    component: lazyRouteComponent(() => import('./audit/audit-page.tsx'), 'AuditPage'),
+    component: lazyPage(() => import('./audit/audit-page.tsx'), 'AuditPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/batches',
     validateSearch: onlyKnown(readBatchSearch),
-    component: lazyRouteComponent(() => import('./batches/batch-page.tsx'), 'BatchPage'),
+    component: lazyPage(() => import('./batches/batch-page.tsx'), 'BatchPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/schedules',
     validateSearch: onlyKnown(readScheduleSearch),
-    component: lazyRouteComponent(() => import('./schedules/schedule-page.tsx'), 'SchedulePage'),
+    component: lazyPage(() => import('./schedules/schedule-page.tsx'), 'SchedulePage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/images',
     validateSearch: onlyKnown(readImageSearch),
-    component: lazyRouteComponent(() => import('./images/image-page.tsx'), 'ImagePage'),
+    component: lazyPage(() => import('./images/image-page.tsx'), 'ImagePage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/sources',
     validateSearch: onlyKnown(readSourceSearch),
-    component: lazyRouteComponent(() => import('./configurations/source-page.tsx'), 'SourcePage'),
+    component: lazyPage(() => import('./configurations/source-page.tsx'), 'SourcePage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/webhooks',
     validateSearch: onlyKnown(readWebhookSearch),
-    component: lazyRouteComponent(() => import('./webhooks/webhook-page.tsx'), 'WebhookPage'),
+    component: lazyPage(() => import('./webhooks/webhook-page.tsx'), 'WebhookPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/access',
     validateSearch: onlyKnown(readAccessSearch),
-    component: lazyRouteComponent(() => import('./secrets/access-page.tsx'), 'AccessPage'),
+    component: lazyPage(() => import('./secrets/access-page.tsx'), 'AccessPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/system',
-    component: lazyRouteComponent(() => import('./service/system-page.tsx'), 'SystemPage'),
+    component: lazyPage(() => import('./service/system-page.tsx'), 'SystemPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/operator',
     validateSearch: onlyKnown(readResourceListSearch),
-    component: lazyRouteComponent(() => import('./operator/operator-page.tsx'), 'OperatorPage'),
+    component: lazyPage(() => import('./operator/operator-page.tsx'), 'OperatorPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/operator/$id',
     validateSearch: onlyKnown(readResourceSearch),
-    component: lazyRouteComponent(() => import('./operator/resource-page.tsx'), 'ResourcePage'),
+    component: lazyPage(() => import('./operator/resource-page.tsx'), 'ResourcePage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/deployments',
     validateSearch: onlyKnown(readDeploymentListSearch),
-    component: lazyRouteComponent(() => import('./deployments/deployment-list.tsx'), 'DeploymentListPage'),
+    component: lazyPage(() => import('./deployments/deployment-list.tsx'), 'DeploymentListPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/deployments/$name',
     validateSearch: onlyKnown(readDeploymentSearch),
-    component: lazyRouteComponent(() => import('./deployments/deployment-page.tsx'), 'DeploymentPage'),
+    component: lazyPage(() => import('./deployments/deployment-page.tsx'), 'DeploymentPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/propagation',
     validateSearch: onlyKnown(readPlanListSearch),
-    component: lazyRouteComponent(() => import('./propagation/plan-list.tsx'), 'PlanListPage'),
+    component: lazyPage(() => import('./propagation/plan-list.tsx'), 'PlanListPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/propagation/$id',
     validateSearch: onlyKnown(readPlanSearch),
-    component: lazyRouteComponent(() => import('./propagation/plan-page.tsx'), 'PlanPage'),
+    component: lazyPage(() => import('./propagation/plan-page.tsx'), 'PlanPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/sign-in',
-    component: lazyRouteComponent(() => import('./access/sign-in-page.tsx'), 'SignInPage'),
+    component: lazyPage(() => import('./access/sign-in-page.tsx'), 'SignInPage'),
   }),
 ];
 

@@ -4,6 +4,7 @@ import { MAX_TOPICS, StreamTopicsBodySchema, StreamTopicsSchema } from '../../..
 import { topicNames } from '../../../domain/service/topics.ts';
 import type { ApiServer } from '../../server/api-server.ts';
 import { JSON_OR_LIVE, LIVE, preferredType } from '../../server/streaming/accept.ts';
+import { databaseAnswers } from '../../server/streaming/database-answers.ts';
 import { sendEventStream } from '../../server/streaming/event-stream.ts';
 import type { OpenTopic } from '../../server/streaming/topic-watches.ts';
 import { createTopicBook } from '../../server/streaming/topics.ts';
@@ -14,10 +15,11 @@ const tags = ['service'];
 /** The one stream of a browser: it says what changed, and the browser reads that again. */
 export async function streamRoutes(
   app: ApiServer,
-  { log }: Pick<ServiceApi, 'log'>,
+  { db, log }: Pick<ServiceApi, 'db' | 'log'>,
   sources: Readonly<Record<string, OpenTopic>>,
 ): Promise<void> {
-  const book = createTopicBook({ sources, log });
+  const answers = databaseAnswers(db);
+  const book = createTopicBook({ sources, log, answers });
   const closing = new AbortController();
   app.addHook('preClose', async () => closing.abort());
   app.addHook('onClose', async () => book.close());
@@ -29,7 +31,7 @@ export async function streamRoutes(
         tags,
         summary: 'What changes, live, by topics; as JSON which topics there are',
         description:
-          'With `Accept: text/event-stream` live. Messages: `hello` with the id of the stream, `changed` with `topic`, `key` and `revision`, `resync` when all has to be read again. A comment comes every 5 s.',
+          'With `Accept: text/event-stream` live. Messages: `hello` with the id of the stream, `changed` with `topic`, `key` and `revision`, `resync` when all has to be read again. A comment comes every 5 s. While the database is away a stream ends, and none is opened (503).',
         querystring: z.object({
           topics: z
             .string()
@@ -57,6 +59,7 @@ export async function streamRoutes(
       if (request.method !== 'GET' || preferredType(request.headers.accept, JSON_OR_LIVE) !== LIVE) {
         return book.describe(names);
       }
+      if (!(await answers())) throw musterError('storage_unavailable', 'The database is away: nothing can be told');
       const header = request.headers['last-event-id'];
       const after = request.query.last_event_id ?? (typeof header === 'string' ? header : null);
       const reader = book.open(request.actor, names, after);

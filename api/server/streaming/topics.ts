@@ -30,8 +30,14 @@ export interface TopicBook {
 /** A comment comes after so much silence, ms. */
 const HEARTBEAT_MS = 5_000;
 
+interface TopicBookOptions extends TopicWatchOptions {
+  /** Returns whether what topics are of can be read. */
+  answers(): Promise<boolean>;
+  heartbeatMs?: number;
+}
+
 /** Makes the book of this process. */
-export function createTopicBook(options: TopicWatchOptions & { heartbeatMs?: number }): TopicBook {
+export function createTopicBook(options: TopicBookOptions): TopicBook {
   const watches = watchTopics(options);
   const open = new Map<string, { owner: string | null; reader: TopicReader }>();
   return {
@@ -41,7 +47,8 @@ export function createTopicBook(options: TopicWatchOptions & { heartbeatMs?: num
     }),
     open: (owner, names, after) => {
       const id = randomBytes(16).toString('hex');
-      const reader = openReader(watches, id, options.heartbeatMs ?? HEARTBEAT_MS, () => open.delete(id));
+      const { answers, heartbeatMs = HEARTBEAT_MS } = options;
+      const reader = openReader(watches, id, { answers, heartbeatMs }, () => open.delete(id));
       reader.setTopics(names);
       if (after !== null) reader.resume(after);
       open.set(id, { owner, reader });
@@ -56,7 +63,12 @@ export function createTopicBook(options: TopicWatchOptions & { heartbeatMs?: num
 }
 
 /** A reader holds names of topics alone, whatever happens meanwhile: a slow one costs nothing. */
-function openReader(watches: TopicWatches, id: string, heartbeatMs: number, left: () => void) {
+function openReader(
+  watches: TopicWatches,
+  id: string,
+  { answers, heartbeatMs }: Pick<TopicBookOptions, 'answers'> & { heartbeatMs: number },
+  left: () => void,
+) {
   const mine = new Map<string, Watch>();
   const pending = new Set<string>();
   let leftOut: string[] = [];
@@ -129,7 +141,10 @@ function openReader(watches: TopicWatches, id: string, heartbeatMs: number, left
           yield frame(event, data, isLast ? markText({ process: watches.process, count }) : undefined);
         }
         if (pending.size > 0 || signal.aborted) continue;
-        if (!(await news())) yield ': still here\n\n';
+        if (await news()) continue;
+        // Nobody knows whether something has changed: a comment would say that nothing has.
+        if (!(await answers())) return;
+        yield ': still here\n\n';
       }
     },
     leave: () => {

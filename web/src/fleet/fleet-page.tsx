@@ -10,6 +10,7 @@ import { Moment } from '../shared/ui/moment.tsx';
 import { DroppedNotice } from '../shared/ui/notice.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
 import { StatusBadge, type StatusWord } from '../shared/ui/status-badge.tsx';
+import { NeedsAttention } from './attention.tsx';
 import { FleetGrid } from './fleet-grid.tsx';
 import { StopActions } from './stop-actions.tsx';
 import { ThroughputPanel } from './throughput.tsx';
@@ -32,6 +33,7 @@ export function FleetPage() {
       <DroppedNotice names={dropped} />
       {fleet.isError && <Failure error={fleet.error} retry={() => void fleet.refetch()} />}
       {fleet.data && <Counts fleet={fleet.data} />}
+      <NeedsAttention />
       <Running />
       <FleetGrid key={group ?? ''} group={group} />
       <ThroughputPanel />

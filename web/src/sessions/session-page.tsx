@@ -46,6 +46,8 @@ function OneSession({ name, search, dropped }: OneSessionProps) {
 
   const isGone = read.error instanceof Refusal && read.error.status === 404;
   const isReplaced = session !== undefined && firstId !== null && session.id !== firstId;
+  // A session that is gone has no news; another one may get its name.
+  useLive(isGone ? 'sessions' : null, ['session', name]);
   return (
     <main aria-busy={read.isPending || undefined}>
       <title>{`Session ${shownText(name)} - Muster`}</title>

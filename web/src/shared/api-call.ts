@@ -124,17 +124,32 @@ export function recordPath(kind: string, name: string): string {
 /** So long all answers must have had another version, ms: two servers of which one is newer do not count. */
 const SETTLED_MS = 60_000;
 let otherSince: number | null = null;
+let isGone = false;
 const listeners = new Set<() => void>();
 
 function noteVersion(version: string | null): void {
   if (version === null) return;
   if (version === MUSTER_VERSION) otherSince = null;
-  else otherSince ??= Date.now();
+  else if (otherSince === null) {
+    otherSince = Date.now();
+    // A page that follows what seldom changes asks nothing meanwhile.
+    setTimeout(tellAll, SETTLED_MS);
+  }
+  tellAll();
+}
+
+/** Notes that a file of this page's build is not there any more. */
+export function noteGone(): void {
+  isGone = true;
+  tellAll();
+}
+
+function tellAll(): void {
   for (const tell of listeners) tell();
 }
 
 /** Whether the servers are of another version than the page, for good. */
-export const wasUpdated = (): boolean => otherSince !== null && Date.now() - otherSince >= SETTLED_MS;
+export const wasUpdated = (): boolean => isGone || (otherSince !== null && Date.now() - otherSince >= SETTLED_MS);
 
 /** Tells `listener` after each answer. Returns what ends that. */
 export function onAnswer(listener: () => void): () => void {

@@ -50,7 +50,7 @@ export function ListFrame<Answer>(props: ListFrameProps<Answer>) {
     queryFn: ({ signal }) => callApi<Answer>(path, { signal, ...(surface === undefined ? {} : { surface }) }),
     placeholderData: (before) => before,
     enabled: refusal === null,
-    refetchInterval: topic === null && isPolled ? READ_EVERY_MS : false,
+    ...(topic === null && isPolled ? { refetchInterval: READ_EVERY_MS } : {}),
   });
   useLive(topic, queryKey);
   const isRead = refusal === null;

@@ -30,7 +30,7 @@ export function RecordPage<Answer>(props: RecordPageProps<Answer>) {
   const read = useQuery({
     queryKey: [...queryKey, path],
     queryFn: ({ signal }) => callApi<Answer>(path, { signal, surface }),
-    refetchInterval: 'everyMs' in live ? live.everyMs : false,
+    ...('everyMs' in live ? { refetchInterval: live.everyMs } : {}),
   });
   useLive('topic' in live ? live.topic : null, queryKey);
   const title = props.title(read.data);
