@@ -129,7 +129,9 @@ test('what many write at a time has its numbers without a gap, each change once'
   ]);
   const events = await eventsOf('many', '?limit=1000');
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
-  const resources = events.flatMap((event) => (event.type === 'resource' ? [`${event.cluster} ${event.resource}`] : []));
+  const resources = events.flatMap((event) =>
+    event.type === 'resource' ? [`${event.cluster} ${event.resource}`] : [],
+  );
   expect([resources.length, new Set(resources).size]).toEqual([60, 60]);
   expect(events.map(wordsOf)).toContain('connectivity told+south Reachable');
 });

@@ -147,7 +147,12 @@ describe('a document', () => {
   });
 
   test('whose archives are too large together is refused', async () => {
-    const bundle = (await archiveOf([['a.yaml', MANIFESTS], ['big.bin', '0'.repeat(30 * 2 ** 20)]])).toString('base64');
+    const bundle = (
+      await archiveOf([
+        ['a.yaml', MANIFESTS],
+        ['big.bin', '0'.repeat(30 * 2 ** 20)],
+      ])
+    ).toString('base64');
     const app = (name: string) => ({ name, bundle, placement });
     const apps = (count: number) => Array.from({ length: count }, (_, number) => app(`app-${number}`));
     const refused = await operator('POST', URL, { name: 'bad', apps: apps(3) });
@@ -356,7 +361,13 @@ describe('the removal of a deployment', () => {
       added.resolve();
       await goesOn.promise;
     };
-    const adding = addRecord(engine(), { actor: 'token/ops' }, { kind: 'group', parent }, { metadata, spec }, { beside });
+    const adding = addRecord(
+      engine(),
+      { actor: 'token/ops' },
+      { kind: 'group', parent },
+      { metadata, spec },
+      { beside },
+    );
     await added.promise;
     const removing = operator('DELETE', `${URL}/${name}`);
     await eventually('the removal waits', async () => {
