@@ -1,8 +1,14 @@
 import { QueryCache, QueryClient } from '@tanstack/react-query';
 import { isRefusal, isUnknown } from './shared/api-call.ts';
-import { isPolled, untilAnswered } from './shared/polled.ts';
+import { isPolledUnlike } from './shared/polled.ts';
 
 const ME = 'me';
+/** How often what did not come through is read again while it is shown, ms. */
+const AGAIN_MS = 5_000;
+
+/** What is not polled is read again only where no answer came. */
+const untilAnswered = ({ state: { error } }: { state: { error: unknown } }): number | false =>
+  error !== null && !isRefusal(error) ? AGAIN_MS : false;
 
 /** What was refused is refused again; what did not come through is tried twice more. A 401 of any read asks anew who the user is. */
 export const queryClient: QueryClient = new QueryClient({
@@ -16,7 +22,7 @@ export const queryClient: QueryClient = new QueryClient({
       retry: (failures, error) => !isRefusal(error) && failures < 2,
       refetchInterval: untilAnswered,
       // The stream says what is to be read again; what is polled instead is read as soon as the page is seen again.
-      refetchOnWindowFocus: isPolled,
+      refetchOnWindowFocus: isPolledUnlike(untilAnswered),
       // Whether the API answers is asked of the API: a browser may take itself for offline.
       networkMode: 'always',
     },

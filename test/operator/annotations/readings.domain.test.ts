@@ -19,7 +19,7 @@ describe('annotations', () => {
     expect(read({ 'other/paused': 'true', 'ansible.sdk.operatorframework.io/verbosity': '2' })).toBeNull();
   });
 
-  test.each<[string, OwnAnnotations]>([
+  test.each<[string, object]>([
     ['true', { paused: true }],
     ['1', { paused: true }],
     ['T', { paused: true }],
@@ -34,7 +34,7 @@ describe('annotations', () => {
     ['99999-01-01T00:00:00Z', { mistakes: wrong }],
   ])('muster/paused: %j', (value, own) => expect(read({ 'muster/paused': value })).toEqual(own));
 
-  test.each<[string, OwnAnnotations]>([
+  test.each<[string, object]>([
     ['false', { ignoresDependents: true }],
     ['F', { ignoresDependents: true }],
     ['true', {}],
