@@ -16,13 +16,8 @@ import { runnerArguments } from '../../domain/operator/runner-command.ts';
 import { runnerEnvironment } from '../../domain/operator/runner-environment.ts';
 import type { RunSpec } from '../../domain/runs/runner.ts';
 import { messageOf } from '../../domain/text/message-of.ts';
-import {
-  findReconcile,
-  listRunsBeyond,
-  readRunnerEvents,
-  readRunStart,
-  writeRunResult,
-} from '../../store/operator/reconciles.ts';
+import { listRunsBeyond } from '../../store/operator/old-reconciles.ts';
+import { findReconcile, readRunnerEvents, readRunStart, writeRunResult } from '../../store/operator/reconciles.ts';
 import { findRun } from '../../store/runs/runs.ts';
 import { type RunToEndDependencies, runToEnd } from '../runs/run-to-end.ts';
 import { endWhenWanted } from './end-when-wanted.ts';

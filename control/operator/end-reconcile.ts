@@ -3,13 +3,8 @@ import { dependentsFrom, loopAfter } from '../../domain/operator/loop.ts';
 import { noticeOfEnd } from '../../domain/operator/notice.ts';
 import { runIdOfReconcile } from '../../domain/operator/reconcile.ts';
 import type { ReconcileOutcome } from '../../domain/operator/resource-words.ts';
-import {
-  deleteReconciles,
-  endReconcile,
-  listOldReconciles,
-  type ReconcileRow,
-  reconcileOwner,
-} from '../../store/operator/reconciles.ts';
+import { deleteReconciles, listOldReconciles } from '../../store/operator/old-reconciles.ts';
+import { endReconcile, type ReconcileRow, reconcileOwner } from '../../store/operator/reconciles.ts';
 import { markRunEnded } from '../../store/runs/runs.ts';
 import { announceStream } from '../../store/runs/streams.ts';
 import { forgetRuns } from '../runs/forget-runs.ts';

@@ -1,4 +1,5 @@
-import { deleteReconciles, listEndedBefore, reconcileOwner } from '../../store/operator/reconciles.ts';
+import { deleteReconciles, listEndedBefore } from '../../store/operator/old-reconciles.ts';
+import { reconcileOwner } from '../../store/operator/reconciles.ts';
 import { deleteGoneResources } from '../../store/operator/resources.ts';
 import { forgetRuns } from '../runs/forget-runs.ts';
 import type { OperatorSite } from './operator-site.ts';

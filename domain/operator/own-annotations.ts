@@ -1,5 +1,5 @@
 /** Muster's own annotations of resources. Whoever edits a resource writes them: what cannot be read has no effect, and an Event tells of it. */
-import { z } from 'zod';
+import { AnnotationTimeSchema } from './annotation-schema.ts';
 import { canonicalText } from './dependent-change.ts';
 import { goBoolean } from './read-flags.ts';
 
@@ -26,7 +26,6 @@ export interface OwnAnnotations {
 
 /** Of a value that cannot be read so much is shown, characters. */
 const SHOWN = 60;
-const TimeSchema = z.iso.datetime({ offset: true });
 
 /** Returns what the annotations of a resource say; null where it has none of Muster's own. `digest`: tells long texts apart. */
 export function ownAnnotationsOf(
@@ -59,7 +58,7 @@ export function ownAnnotationsOf(
 function pauseOf(text: string): Pick<OwnAnnotations, 'paused' | 'pausedUntil'> | null {
   const word = goBoolean(text);
   if (word !== undefined) return word ? { paused: true } : {};
-  if (!TimeSchema.safeParse(text).success) return null;
+  if (!AnnotationTimeSchema.safeParse(text).success) return null;
   return { paused: true, pausedUntil: new Date(text).toISOString() };
 }
 
