@@ -65,8 +65,46 @@ async function answerClusters(expectAnswer: Expect): Promise<void> {
   await expectAnswer(200, 'GET', '/api/v1/clusters?limit=1');
   await expectAnswer(200, 'GET', '/api/v1/clusters/lab%2Bnorth');
   await expectAnswer(400, 'GET', '/api/v1/clusters/north');
+  const pairs = `${clusters}/north/kv-pairs`;
+  await expectAnswer(201, 'POST', pairs, { ...named('sizes'), spec: { kv: [{ ram: '64' }] } });
+  await expectAnswer(400, 'POST', pairs, { ...named('bad'), spec: { kv: 'ram' } });
+  await expectAnswer(200, 'GET', pairs);
+  await expectAnswer(200, 'GET', `${pairs}/sizes`);
+  await expectAnswer(204, 'DELETE', `${pairs}/sizes`);
+  await expectAnswer(404, 'GET', `${pairs}/sizes`);
+  await answerNetworks(expectAnswer, `${clusters}/west`, () =>
+    expectAnswer(201, 'POST', clusters, formOf(named('west'), kubeconfigOf()), FORM_HEADERS),
+  );
   await expectAnswer(204, 'DELETE', `${labels}/edge`);
   await expectAnswer(204, 'DELETE', `${clusters}/north`);
-  await expectAnswer(204, 'DELETE', `${path}/lab`);
-  await expectAnswer(404, 'GET', `${path}/lab`);
+  await expectAnswer(201, 'POST', path, named('empty'));
+  await expectAnswer(204, 'DELETE', `${path}/empty`);
+  await expectAnswer(404, 'GET', `${path}/empty`);
+}
+
+/** Network intents of a cluster; it keeps one that waits to be applied. */
+async function answerNetworks(expectAnswer: Expect, cluster: string, make: () => Promise<unknown>): Promise<void> {
+  await make();
+  const spec = { cniType: 'ovn4nfv', ipv4Subnets: [{ subnet: '172.16.34.0/24' }] };
+  for (const [kind, more] of [
+    ['networks', {}],
+    ['provider-networks', { providerNetType: 'DIRECT' }],
+  ] as const) {
+    const network = { ...named('one'), spec: { ...spec, ...more } };
+    await expectAnswer(201, 'POST', `${cluster}/${kind}`, network);
+    await expectAnswer(409, 'POST', `${cluster}/${kind}`, network);
+    await expectAnswer(400, 'POST', `${cluster}/${kind}`, named('bad'));
+    await expectAnswer(200, 'PUT', `${cluster}/${kind}/one`, network);
+    await expectAnswer(200, 'GET', `${cluster}/${kind}`);
+    await expectAnswer(200, 'GET', `${cluster}/${kind}/one`);
+    await expectAnswer(204, 'DELETE', `${cluster}/${kind}/one`);
+    await expectAnswer(404, 'GET', `${cluster}/${kind}/one`);
+  }
+  await expectAnswer(204, 'POST', `${cluster}/apply`);
+  await expectAnswer(204, 'POST', `${cluster}/terminate`);
+  await expectAnswer(409, 'POST', `${cluster}/stop`);
+  await expectAnswer(201, 'POST', `${cluster}/networks`, { ...named('two'), spec });
+  await expectAnswer(204, 'POST', `${cluster}/apply`);
+  await expectAnswer(204, 'POST', `${cluster}/stop`);
+  await expectAnswer(200, 'GET', `${cluster}/status`);
 }

@@ -367,7 +367,7 @@ describe('what waits for others', () => {
         expect((await upload(made.compositeApp, waiting(app, dependsOn))).status).toBe(201);
         await place(made, app);
       }
-      expect(await instantiate(made)).toEqual([400, 'dependency_cycle', detail]);
+      expect(await instantiate(made)).toEqual([400, 'dependency_cycle', expect.stringContaining(detail)]);
       expect(await statusOf(made.group)).toMatchObject({ state: 'Approved' });
       expect((await statusOf(made.group)).status).toBeUndefined();
     },
@@ -409,7 +409,7 @@ describe('what waits for others', () => {
       expect([status, body.warnings]).toEqual([201, [`${problem}: the app cannot be instantiated so`]]);
       await place(made, 'store');
       const detail = problem.replace('resource', 'app store: resource');
-      expect(await instantiate(made)).toEqual([400, 'dependency_cycle', detail]);
+      expect(await instantiate(made)).toEqual([400, 'dependency_cycle', expect.stringContaining(detail)]);
     },
   );
 });
