@@ -36,8 +36,20 @@ async function failedIn(name: string, results: [host: string, message: string][]
     { id: runId, sessionId: id, streamId: id, layer: 0, attempt: 1, host: 'disk' },
     new Date(),
   );
-  const rows = results.map(([host, message]) => ({ ...hostResult(host, 'failed'), message }));
-  await insertHostResults(api.deps.db, place, rows);
+  await insertHostResults(
+    api.deps.db,
+    place,
+    results.map(([host]) => hostResult(host, 'failed')),
+  );
+  // What the end of a run takes from its events.
+  for (const [host, message] of results) {
+    await api.deps.db
+      .updateTable('host_results')
+      .set({ message })
+      .where('run_id', '=', runId)
+      .where('host', '=', host)
+      .execute();
+  }
 }
 const items = async () => (await api.call('GET', '/api/v1/fleet/attention')).body.items;
 

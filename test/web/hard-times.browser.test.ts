@@ -74,7 +74,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'a page', () => {
           page
             .getByRole('row')
             .filter({ has: page.getByRole('rowheader', { name: 'w1', exact: true }) })
-            .getByText('the-last')
+            .getByText('the-last', { exact: true })
             .waitFor({ timeout: page === slow.page ? 10_000 : 5_000 }),
         ),
       );
@@ -114,7 +114,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'a page', () => {
       await page.getByRole('button', { name: 'Sign in' }).click();
       await page.getByRole('heading', { level: 1, name: 'Fleet' }).waitFor();
       await live(page);
-      expect((await context.cookies()).map(({ path }) => path)).toEqual(['/fleet']);
+      expect((await context.cookies()).map(({ path }) => path)).toEqual(['/fleet/']);
       await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Components' }).click();
       await page.waitForURL(`${proxy.url}/ui/components`);
       await page.reload();
@@ -176,7 +176,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'a page', () => {
     await page.getByRole('heading', { level: 1, name: 'This page is not loaded' }).waitFor();
     await page.getByText('Muster was updated, and the files of this page are gone.').waitFor();
     await page.unroute('**/ui/assets/audit-page*');
-    await banner.getByRole('button', { name: 'reload' }).click();
+    await banner.getByRole('button', { name: 'reload' }).first().click();
     await page.getByRole('heading', { level: 1, name: 'Audit' }).waitFor();
   }, 60_000);
 });

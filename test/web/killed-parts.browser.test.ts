@@ -160,8 +160,8 @@ describeNeeding(browserMissing() ?? stackMissing(), 'pages that are open', () =>
     await stack.create('behind', 'waiting');
     const row = page.getByRole('table', { name: 'Sessions' }).getByRole('row').filter({ hasText: 'behind' });
     await row.waitFor({ timeout: TRUE_WITHIN_MS });
-    await row.getByText('complete').first().waitFor({ timeout: 90_000 });
+    await row.getByText('complete').first().waitFor({ timeout: 180_000 });
     expect(await isKept(page)).toBe(true);
     forgiven();
-  }, 240_000);
+  }, 400_000);
 });
