@@ -5,6 +5,8 @@ import { addRecord } from '../../control/deployments/records.ts';
 import { createRemovalSweep, endRemovalOf } from '../../control/deployments/remove-deployment.ts';
 import { beginPhase, finishPhase } from '../../control/deployments/run-phase.ts';
 import { contextWorkflowId } from '../../domain/deployments/workflow-id.ts';
+import type { Db } from '../../store/connection/database.ts';
+import { appendAction } from '../../store/deployments/histories.ts';
 import { eventually } from '../support/eventually.ts';
 import { createTokenApi, type TokenApi } from '../support/stack/token-api.ts';
 import { archiveOf } from './archive-fixture.ts';
@@ -357,7 +359,9 @@ describe('the removal of a deployment', () => {
     const metadata = { name: 'second', description: '', userData1: '', userData2: '' };
     const added = Promise.withResolvers<void>();
     const goesOn = Promise.withResolvers<void>();
-    const beside = async () => {
+    const beside = async (trx: Db, path: string) => {
+      const by = { actor: null, now: api.now.value };
+      await appendAction(trx, { owner: path, state: 'Created', instance: '' }, by);
       added.resolve();
       await goesOn.promise;
     };
@@ -379,7 +383,7 @@ describe('the removal of a deployment', () => {
     await adding;
     expect((await removing).body).toEqual({ name, is_gone: true });
     expect(await codeOf('GET', `/v2/${parent}/deployment-intent-groups/second`)).toEqual([200, null]);
-    expect(await codeOf('GET', `/v2/${parent}/apps/agent`)).not.toEqual([404, 'not_found']);
+    expect(await codeOf('GET', `/v2/${parent}/composite-profiles/none`)).toEqual([200, null]);
   });
 
   test('leaves the apps of a further group', async () => {
