@@ -144,7 +144,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'pages that are open', () =>
   }, 150_000);
 
   test('while the worker and Temporal are killed stay live, and show how sessions go on', async () => {
-    await stack.create('held', 'waiting');
+    await stack.create('held', 'waiting', { ansible_limit: 'n1' });
     const page = await opened('/ui/sessions/held', seen.page);
     await page
       .getByRole('region', { name: 'Steps' })
@@ -157,11 +157,11 @@ describeNeeding(browserMissing() ?? stackMissing(), 'pages that are open', () =>
 
     await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Sessions' }).click();
     await stack.kill('temporal');
-    await stack.create('behind', 'waiting');
+    await stack.create('behind', 'waiting', { ansible_limit: 'n1' });
     const row = page.getByRole('table', { name: 'Sessions' }).getByRole('row').filter({ hasText: 'behind' });
     await row.waitFor({ timeout: TRUE_WITHIN_MS });
-    await row.getByText('complete').first().waitFor({ timeout: 180_000 });
+    await row.getByText('complete').first().waitFor({ timeout: 90_000 });
     expect(await isKept(page)).toBe(true);
     forgiven();
-  }, 400_000);
+  }, 240_000);
 });
