@@ -72,7 +72,7 @@ class SessionKeepers:
         return True
 
     def hear(self, channel: int) -> None:
-        """Hands on what a process has answered; of those that are gone, that nothing is known."""
+        """Hands on what a process has answered. Of a process that is gone nothing is known, and that is handed on."""
         path, keeper = next((path, keeper) for path, keeper in self._held.items() if keeper.channel == channel)
         try:
             piece = os.read(channel, _LINE_MAX)

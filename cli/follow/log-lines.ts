@@ -1,4 +1,4 @@
-/** Lines of a session's output by their numbers: from one on, or those that have a text in them or say what failed. */
+/** Lines of a session's output by their numbers: from a line on, lines with a text in them, or lines that say what failed. */
 import type { SessionDetail } from '../../domain/sessions/detail-schema.ts';
 import type { LogLine, LogLines } from '../../domain/sessions/log-schema.ts';
 import type { ApiClient, Query } from '../client/api-client.ts';

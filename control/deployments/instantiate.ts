@@ -174,7 +174,7 @@ interface OrderedApp extends PlacedApp {
   dependsOn: readonly string[];
 }
 
-/** Returns what each app waits for, of those that wait; null: none does. Throws `dependency_cycle` for apps and for the resources of each. */
+/** Returns what each app that waits waits for; null: no app waits. Throws `dependency_cycle` for apps and for the resources of each. */
 async function waitsOf(trx: Db, apps: readonly OrderedApp[]): Promise<Record<string, readonly string[]> | null> {
   const waits = new Map(apps.filter(({ dependsOn }) => dependsOn.length > 0).map((app) => [app.name, app.dependsOn]));
   inDependencyOrder(

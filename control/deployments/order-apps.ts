@@ -19,7 +19,7 @@ const LOOK_MS = 20_000;
 
 /**
  * Returns null where a group may begin; else that it waits, or that it has ended since an app before it failed. Its resources say so: they stay
- * Pending. `open`: those that are not done.
+ * Pending. `open`: apps that are not done.
  */
 export async function holdBack(
   deps: Pick<GroupDependencies, 'db' | 'clock'>,

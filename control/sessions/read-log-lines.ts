@@ -79,7 +79,7 @@ export interface WantedMatches extends WantedLog {
   limit: number;
 }
 
-/** Returns a page of lines that match. `isGone`: nobody waits for it any more, so that it may stop. */
+/** Returns a page of lines that match. `isGone`: the client has left, so the search may stop. */
 export async function searchLog(
   deps: LogDependencies,
   session: SessionRow,

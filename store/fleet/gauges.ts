@@ -18,7 +18,7 @@ export interface Gauges {
   activeRuns: number;
   /** How late the newest event of an open run was when it was stored, the worst of them, seconds. */
   eventLag: number;
-  /** How long the run that has told nothing for longest is silent, of those that are started, seconds; 0 where none is. */
+  /** Seconds since the most silent run that is started has told something; 0 where no run is started. */
   silentRun: number;
   /** Starts and cancels that the workflow engine has not taken yet, and the age of the oldest, seconds. */
   undelivered: number;

@@ -22,7 +22,7 @@ const tags = ['deployments'];
 const params = z.object({ deployment: z.string().describe(DEPLOYMENT_NAME_TEXT) });
 const DEPLOYMENT = '/deployments/:deployment';
 
-/** Deployments by their names: those of the short form, and those that were made under `/v2`. */
+/** Deployments by their names, whether the short form made them or requests under `/v2`. */
 export async function deploymentRoutes(app: ApiServer, deps: DeploymentApi): Promise<void> {
   app.get(
     '/deployments',

@@ -41,11 +41,7 @@ const GAUGES: readonly [name: string, help: string, value: (gauges: Gauges) => V
     'How late the newest event of an open run was stored, the worst of them',
     (now) => now.eventLag,
   ],
-  [
-    'run_silent_seconds',
-    'How long the run that has told nothing for longest is silent, of those that are at work',
-    (now) => now.silentRun,
-  ],
+  ['run_silent_seconds', 'Seconds since the most silent run at work has told something', (now) => now.silentRun],
   ['outbox_length', 'Starts and cancels that the workflow engine has not taken yet', (now) => now.undelivered],
   ['outbox_oldest_seconds', 'Age of the oldest of them', (now) => now.undeliveredSeconds],
   ['batches', 'Batches that have not ended', (now) => ({ open: 0, sent: 0, ...now.batches }), 'state'],

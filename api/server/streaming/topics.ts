@@ -142,7 +142,7 @@ function openReader(
         }
         if (pending.size > 0 || signal.aborted) continue;
         if (await news()) continue;
-        // Nobody knows whether something has changed: a comment would say that nothing has.
+        // Whether something has changed is unknown: a comment would say that nothing has.
         if (!(await answers())) return;
         yield ': still here\n\n';
       }
