@@ -2,7 +2,7 @@
 import { type Environment, EnvironmentError, loadEnvironment } from '../../config/environment.ts';
 import { tlsSettings } from '../../config/tls-settings.ts';
 import { messageOf } from '../../domain/text/message-of.ts';
-import { StackError } from './stack-error.ts';
+import { StackError, startInterrupted } from './stack-error.ts';
 import type { StackState } from './stack-state.ts';
 import { startProgress } from './start-progress.ts';
 import { MUSTER_COMMANDS, Supervisor } from './supervisor.ts';
@@ -16,6 +16,8 @@ const TELL_EVERY_MS = 1_000;
 export interface ForegroundOptions {
   env: NodeJS.ProcessEnv;
   commands?: typeof MUSTER_COMMANDS;
+  /** Default: the build of this checkout's web UI. */
+  build?: typeof buildWeb;
   /** Takes one line for people. */
   say: (line: string) => void;
 }
@@ -38,6 +40,7 @@ export interface ForegroundStack {
 export async function startInForeground({
   env,
   commands = MUSTER_COMMANDS,
+  build = buildWeb,
   say,
 }: ForegroundOptions): Promise<ForegroundStack> {
   const environment = readEnvironment(env, say);
@@ -45,7 +48,7 @@ export async function startInForeground({
   const interrupted = new AbortController();
   const noBuild = new AbortController();
   const endOfBuild = AbortSignal.any([interrupted.signal, noBuild.signal]);
-  let build = Promise.resolve();
+  let built = Promise.resolve();
   const supervisor = await Supervisor.create({
     environment,
     env,
@@ -54,7 +57,7 @@ export async function startInForeground({
     onChange: tell,
     // Beside the start of the parts: Postgres takes longer.
     onDataDirectory: () => {
-      build = buildWeb(webFolder(environment.MUSTER_DATA_DIR), endOfBuild).catch((error) => {
+      built = build(webFolder(environment.MUSTER_DATA_DIR), endOfBuild).catch((error) => {
         if (!endOfBuild.aborted) say(`warning: there is no web UI: ${messageOf(error)}`);
       });
     },
@@ -82,8 +85,13 @@ export async function startInForeground({
   } finally {
     clearInterval(patience);
   }
-  await build;
+  await built;
   starting = false;
+  // A signal behind the last part's start stops them all while the build goes on, and ends it.
+  if (interrupted.signal.aborted) {
+    await supervisor.stop();
+    throw startInterrupted();
+  }
   return { state: supervisor.current(), environment, interrupted: interrupted.signal, stop: () => supervisor.stop() };
 }
 

@@ -9,3 +9,8 @@ export class StackError extends Error {
     this.exit = exit;
   }
 }
+
+/** The error of a start that a signal ended; nothing runs then. */
+export function startInterrupted(): StackError {
+  return new StackError('The start was interrupted.', 130);
+}

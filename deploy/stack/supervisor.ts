@@ -29,7 +29,7 @@ import { checkPorts } from './ports.ts';
 import { type EmbeddedPostgres, embeddedPostgres } from './postgres.ts';
 import { identify } from './process-identity.ts';
 import { checkSecretKey } from './secret-key-check.ts';
-import { StackError } from './stack-error.ts';
+import { StackError, startInterrupted } from './stack-error.ts';
 import { lockDataDirectory } from './stack-lock.ts';
 import {
   COMPONENT_NAMES,
@@ -106,7 +106,7 @@ export class Supervisor {
     } catch (error) {
       const interrupted = this.stopped !== null;
       await this.stop();
-      if (interrupted) throw new StackError('The start was interrupted.', 130);
+      if (interrupted) throw startInterrupted();
       this.write({ state: 'failed', reason: messageOf(error) });
       throw error;
     }

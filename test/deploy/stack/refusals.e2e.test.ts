@@ -127,6 +127,23 @@ describeNeeding(temporalMissing(), 'a stack that cannot start', () => {
       await other.remove();
     }
   });
+
+  test('is interrupted while the web UI is still being built: it was no start', async () => {
+    const first = spawn(process.execPath, [join(import.meta.dirname, 'stand-ins', 'building-stack.ts')], {
+      env: stack.env,
+      stdio: 'ignore',
+    });
+    const status = new Promise((resolve) => first.once('exit', resolve));
+    await eventually('all parts are up', async () => {
+      const state = await stack.status().catch(() => null);
+      return state?.state === 'running';
+    });
+    first.kill('SIGINT');
+    expect(await status).toBe(130);
+    const { state, components } = await stack.status();
+    expect(state).toBe('stopped');
+    for (const part of Object.values(components)) expect(part.process).toBeNull();
+  });
 });
 
 const notRoot = process.getuid?.() === 0 ? null : 'only root starts Postgres as another user';
