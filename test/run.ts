@@ -43,7 +43,7 @@ function collectMoreSeldom(): void {
 /** Under MUSTER_TEST_REQUIRE=all nothing may be left out, so what was skipped counts as failed. */
 function judged(counts: Counts): Counts {
   if (!strict || counts.skipped.length === 0) return counts;
-  return { passed: counts.passed, failed: counts.failed + counts.skipped.length, skipped: [] };
+  return { ...counts, failed: counts.failed + counts.skipped.length, skipped: [] };
 }
 
 async function main(): Promise<number> {
@@ -53,7 +53,7 @@ async function main(): Promise<number> {
   const [name, ...patterns] = words.filter((word) => word !== '--cold' && word !== '--warm');
   collectMoreSeldom();
   const workDir = mkdtempSync(join(tmpdir(), 'muster-tests-'));
-  const total: Counts = { passed: 0, failed: 0, skipped: [] };
+  const total: Counts = { passed: 0, failed: 0, skipped: [], failures: [] };
   const summary: string[] = [];
   const options = { workDir, patterns, isInterrupted: () => interrupted };
   const report = (suite: Suite, found: Counts, startedAt: number) => {
@@ -66,6 +66,7 @@ async function main(): Promise<number> {
     total.passed += counts.passed;
     total.failed += counts.failed;
     total.skipped.push(...counts.skipped);
+    total.failures.push(...counts.failures.map((failure) => `${suite.name} ${failure}`));
   };
   const others: SuiteBeside[] = [];
   const finish = async (other: SuiteBeside) => {
@@ -94,6 +95,7 @@ async function main(): Promise<number> {
   for (const other of [...others]) await finish(other);
   rmSync(workDir, { recursive: true, force: true });
   process.stdout.write(`\n${summary.join('\n')}\n`);
+  for (const failure of total.failures) process.stdout.write(`failed: ${failure}\n`);
   if (!interrupted && name !== undefined && total.passed + total.failed + total.skipped.length === 0) {
     process.stderr.write('No test has that in its path.\n');
     total.failed += 1;

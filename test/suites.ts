@@ -1,17 +1,22 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { SURFACES } from '../api/openapi/surfaces.ts';
 import { missingForCluster, takeDownWhatIsLeft } from './support/kubernetes/cluster-command.ts';
 import { watchedRun } from './watched-run.ts';
 
 const ROOT = dirname(import.meta.dirname);
+/** So much of what a failed test said is told once more at the end. */
+const SAID_CHARACTERS = 300;
 
 export interface Counts {
   passed: number;
   failed: number;
   /** Names of the tests that were left out. */
   skipped: string[];
+  /** The tests that failed, each with the beginning of what it said. */
+  failures: string[];
 }
 
 export interface Suite {
@@ -114,14 +119,19 @@ function level(name: string, title: string): Suite {
 /** A tool that has no tests of its own counts as one. */
 async function check(script: string, args: string[], { output }: SuiteOptions): Promise<Counts> {
   const ok = (await run(process.execPath, [script, ...args], output)) === 0;
-  return { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: [] };
+  return { ...nothing(), passed: ok ? 1 : 0, failed: ok ? 0 : 1 };
 }
 
 interface JestReport {
   numPassedTests: number;
   numFailedTests: number;
   numRuntimeErrorTestSuites: number;
-  testResults: { assertionResults: { status: string; fullName: string }[] }[];
+  testResults: {
+    name: string;
+    status: string;
+    message: string;
+    assertionResults: { status: string; fullName: string; failureMessages: string[] | null }[];
+  }[];
 }
 
 async function runJest(
@@ -144,7 +154,22 @@ async function runJest(
     // Jest also fails for reasons outside any test, such as a broken global set-up.
     failed: status !== 0 && failed === 0 ? 1 : failed,
     skipped: all.filter((test) => test.status === 'pending' || test.status === 'todo').map((test) => test.fullName),
+    failures: found.testResults.flatMap(jestFailures),
   };
+}
+
+/** A file that could not be run has no tests, and says why itself. */
+function jestFailures({ name, status, message, assertionResults }: JestReport['testResults'][number]): string[] {
+  const file = relative(ROOT, name);
+  const failed = assertionResults.filter((test) => test.status === 'failed');
+  if (failed.length === 0) return status === 'failed' ? [failure(file, message)] : [];
+  return failed.map((test) => failure(`${file} › ${test.fullName}`, test.failureMessages?.[0] ?? ''));
+}
+
+/** One line for the end of a long output. */
+function failure(name: string, said: string): string {
+  const words = stripVTControlCharacters(said).replaceAll(/\s+/g, ' ').trim();
+  return `${name}: ${words.slice(0, SAID_CHARACTERS)}`;
 }
 
 /** Has a cluster for its tests, which share it and the machine with it. */
@@ -162,10 +187,11 @@ async function runCluster(options: SuiteOptions, more: string[]): Promise<Counts
 async function runPytest(options: SuiteOptions): Promise<Counts> {
   const counts = nothing();
   for (const program of ['ansible', 'agent']) {
-    const { passed, failed, skipped } = await runPytestOf(program, options);
+    const { passed, failed, skipped, failures } = await runPytestOf(program, options);
     counts.passed += passed;
     counts.failed += failed;
     counts.skipped.push(...skipped);
+    counts.failures.push(...failures);
   }
   return counts;
 }
@@ -188,6 +214,7 @@ async function runPytestOf(program: string, { workDir, patterns, output }: Suite
     passed: count('tests') - failed - skipped.length,
     failed: status !== 0 && status !== 5 && failed === 0 ? 1 : failed,
     skipped: skipped.map(([, file, name]) => `${file} ${name}`),
+    failures: xmlFailures(xml),
   };
 }
 
@@ -202,19 +229,30 @@ async function runSchemathesis({ workDir, patterns, output }: SuiteOptions): Pro
   for (const document of SURFACES) {
     const report = join(workDir, `schemathesis-${document}.xml`);
     if (!existsSync(report)) continue;
-    const [suites = ''] = /<testsuites [^>]*>/.exec(readFileSync(report, 'utf8')) ?? [];
+    const xml = readFileSync(report, 'utf8');
+    const [suites = ''] = /<testsuites [^>]*>/.exec(xml) ?? [];
     const count = (attribute: string) => Number(new RegExp(`\\b${attribute}="(\\d+)"`).exec(suites)?.[1] ?? 0);
     const failed = count('failures') + count('errors');
     counts.failed += failed;
     counts.passed += count('tests') - failed - count('skipped');
+    counts.failures.push(...xmlFailures(xml));
   }
   // It also fails for reasons outside any operation: time over, a document that cannot be read.
   if (status !== 0 && counts.failed === 0) counts.failed = 1;
   return counts;
 }
 
+/** The failed tests of a report in JUnit's form. */
+function xmlFailures(xml: string): string[] {
+  const cases = xml.matchAll(/<testcase ([^>]*)>\s*<(?:failure|error)\b([^>]*)>/g);
+  return [...cases].map(([, test = '', said = '']) => {
+    const attribute = (text: string, name: string) => new RegExp(`(?:^|\\s)${name}="([^"]*)"`).exec(text)?.[1] ?? '';
+    return failure(`${attribute(test, 'classname')} ${attribute(test, 'name')}`.trim(), attribute(said, 'message'));
+  });
+}
+
 function nothing(): Counts {
-  return { passed: 0, failed: 0, skipped: [] };
+  return { passed: 0, failed: 0, skipped: [], failures: [] };
 }
 
 /** Runs a tool; what it writes goes to `output`, stderr for one, so that stdout stays a short report. */
