@@ -43,25 +43,43 @@ function wordsOf(event: ContextEvent): string {
   return words.filter((word) => word !== null).join(' ');
 }
 
-/** Reads a live stream until it ends, or until `enough` of its messages are there. */
-async function follow(path: string, enough = Number.POSITIVE_INFINITY, headers: Record<string, string> = {}) {
+interface Message {
+  id: string | undefined;
+  event: string | undefined;
+  data: unknown;
+}
+
+/** The messages of a live stream, each as it comes. */
+async function* messagesOf(path: string, headers: Record<string, string> = {}): AsyncGenerator<Message, void> {
   const closing = new AbortController();
   const answer = await fetch(url + path, {
     headers: { accept: 'text/event-stream', authorization: `Bearer ${api.tokens.reader}`, ...headers },
     signal: closing.signal,
   });
-  let text = '';
   const decoder = new TextDecoder();
-  const messages = () => text.split('\n\n').filter((part) => part.includes('data: '));
-  for await (const chunk of answer.body ?? []) {
-    text += decoder.decode(chunk, { stream: true });
-    if (messages().length >= enough) break;
+  let text = '';
+  try {
+    for await (const chunk of answer.body ?? []) {
+      const parts = (text + decoder.decode(chunk, { stream: true })).split('\n\n');
+      text = parts.pop() ?? '';
+      for (const part of parts.filter((one) => one.includes('data: '))) {
+        const member = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(part)?.[1];
+        yield { id: member('id'), event: member('event'), data: JSON.parse(member('data') ?? 'null') };
+      }
+    }
+  } finally {
+    closing.abort();
   }
-  closing.abort();
-  return messages().map((message) => {
-    const member = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(message)?.[1];
-    return { id: member('id'), event: member('event'), data: JSON.parse(member('data') ?? 'null') };
-  });
+}
+
+/** Reads a live stream until it ends, or until `enough` of its messages are there. */
+async function follow(path: string, enough = Number.POSITIVE_INFINITY, headers: Record<string, string> = {}) {
+  const messages: Message[] = [];
+  for await (const message of messagesOf(path, headers)) {
+    messages.push(message);
+    if (messages.length >= enough) break;
+  }
+  return messages;
 }
 
 test('each change is told once, in its order, until the AppContext has ended', async () => {
@@ -192,15 +210,12 @@ test.each<[string, number, string]>([
 
 test('the status is told live: the whole of it, again when it has changed', async () => {
   const { instance } = (await operator('POST', URL, documentOf('four', 'told'))).body;
-  const live = follow(`${URL}/four/status?output=summary`, 2);
-  // The second message tells of this, however late the first one was.
   await beginPhase(engine(), instance);
   await noteOutcome(api.database.db, groupOf(instance, 'north'), 'cfg+ConfigMap', applied, now);
-  const first = follow(`${URL}/four/status?output=summary`, 1);
-  expect((await first)[0]).toMatchObject({ event: 'status', data: { 'rsync-status': { Pending: 3, Applied: 1 } } });
+  const live = messagesOf(`${URL}/four/status?output=summary`);
+  const told = (counts: object) => ({ done: false, value: { event: 'status', data: { 'rsync-status': counts } } });
+  expect(await live.next()).toMatchObject(told({ Pending: 3, Applied: 1 }));
   await noteOutcome(api.database.db, groupOf(instance, 'south'), 'cfg+ConfigMap', applied, now);
-  const messages = await live;
-  expect(messages).toHaveLength(2);
-  expect(messages[1]).toMatchObject({ event: 'status' });
-  expect(messages[1]?.data).not.toEqual(messages[0]?.data);
+  expect(await live.next()).toMatchObject(told({ Pending: 2, Applied: 2 }));
+  await live.return();
 });
