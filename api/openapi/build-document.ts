@@ -40,12 +40,16 @@ export function buildDocument(
   const requests = toJsonSchemas(chosen.flatMap(requestSchemas), 'input');
   const answers = toJsonSchemas(chosen.flatMap(answerSchemas), 'output', requests.named);
   const paths: Record<string, JsonSchema> = {};
+  const ofOperations: Record<string, JsonSchema> = {};
   for (const route of chosen) {
     const item = paths[route.path] ?? {};
     paths[route.path] = item;
-    item[route.method] = operationOf(route, requests, answers);
+    item[route.method] = operationOf(route, { requests, answers, ofOperations });
   }
-  const schemas: Record<string, JsonSchema> = { Problem: problemIn(name), ...requests.named, ...answers.named };
+  const own: Record<string, JsonSchema> = { Problem: problemIn(name), ...requests.named, ...answers.named };
+  const twice = Object.keys(ofOperations).find((schema) => Object.hasOwn(own, schema));
+  if (twice !== undefined) throw new Error(`${twice} names a schema and that of an operation`);
+  const schemas = { ...own, ...ofOperations };
   return {
     openapi: '3.1.0',
     info: {

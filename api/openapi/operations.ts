@@ -18,11 +18,20 @@ const TEXT = { type: 'string' };
 const BYTES = { type: 'string', format: 'binary' };
 const OTHER: Record<string, JsonSchema> = { 'application/octet-stream': BYTES };
 
+/** What an operation is written with. */
+export interface OperationSchemas {
+  requests: JsonSchemas;
+  answers: JsonSchemas;
+  /** Takes the bodies and answers that have no name of their own: they get that of their operation. */
+  ofOperations: Record<string, JsonSchema>;
+}
+
 /** An operation of the document: what may be sent, and everything that may come back. */
-export function operationOf(route: DescribedRoute, requests: JsonSchemas, answers: JsonSchemas): JsonSchema {
+export function operationOf(route: DescribedRoute, schemas: OperationSchemas): JsonSchema {
   const { schema } = route;
+  const { requests } = schemas;
   const id = schema.operationId ?? operationId(route.method, route.path);
-  const body = requestBody(route, requests);
+  const body = requestBody(route, id, schemas);
   const parameters = parametersOf(route, requests, schema.consumes !== undefined);
   const access = accessOf(route.config);
   return {
@@ -32,14 +41,31 @@ export function operationOf(route: DescribedRoute, requests: JsonSchemas, answer
     tags: schema.tags ?? [],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: body }),
-    responses: responses(route, answers),
+    responses: responses(route, id, schemas),
     security: access.least === 'public' ? [] : [{ bearer: [] }],
     'x-muster-role': access.least,
     ...(access.ownComponent ? { 'x-muster-own-component': true } : {}),
   };
 }
 
-function requestBody({ schema, config }: DescribedRoute, requests: JsonSchemas): JsonSchema | undefined {
+/** Programs that make a client give a type to each name: a shape without a name gets one of theirs, which changes with the document. */
+function named(schema: JsonSchema, name: string, ofOperations: Record<string, JsonSchema>): JsonSchema {
+  if ('$ref' in schema) return schema;
+  ofOperations[name] = schema;
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/** `PostBatchesPauseBody` of `post_batches_pause` and `Body`. */
+function nameOf(id: string, part: string): string {
+  const words = id.split('_').map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+  return [...words, part].join('');
+}
+
+function requestBody(
+  { schema, config }: DescribedRoute,
+  id: string,
+  { requests, ofOperations }: OperationSchemas,
+): JsonSchema | undefined {
   const binary = schema.consumes?.[0];
   if (binary !== undefined) return { required: true, content: { [binary]: { schema: BYTES } } };
   const body = schema.body instanceof z.ZodType ? schema.body : schema.optionalBody;
@@ -47,29 +73,35 @@ function requestBody({ schema, config }: DescribedRoute, requests: JsonSchemas):
   const told = (z.globalRegistry.get(body)?.examples ?? {}) as Record<string, unknown>;
   const examples = Object.entries(told).map(([name, value]) => [name, { value }]);
   const media = {
-    schema: requests.of(body),
+    schema: named(requests.of(body), nameOf(id, 'Body'), ofOperations),
     ...(examples.length === 0 ? {} : { examples: Object.fromEntries(examples) }),
   };
   const text = config.takesText ? { 'text/plain': { schema: TEXT } } : {};
   return { required: schema.body !== undefined, content: { [JSON_TYPE]: media, ...text } };
 }
 
-function responses(route: DescribedRoute, answers: JsonSchemas): JsonSchema {
+function responses(route: DescribedRoute, id: string, schemas: OperationSchemas): JsonSchema {
   const found: JsonSchema = {};
   const declared = Object.entries((route.schema.response ?? {}) as Record<string, z.ZodType>);
   const media = route.schema.produces ?? [JSON_TYPE];
-  for (const [status, schema] of declared) found[status] = answer(media, status, schema, answers);
+  for (const [status, schema] of declared) {
+    // Two answers of one operation are rare: one of them is that of a run beside the request, 202.
+    const name = nameOf(id, status === declared[0]?.[0] ? 'Answer' : `Answer${status}`);
+    found[status] = answer(media, { status, schema, name }, schemas);
+  }
   for (const [status, codes] of refusalsOf(route)) found[status] ??= refusal(status, codes);
   return found;
 }
 
-function answer(media: readonly string[], status: string, schema: z.ZodType, answers: JsonSchemas): JsonSchema {
+function answer(
+  media: readonly string[],
+  { status, schema, name }: { status: string; schema: z.ZodType; name: string },
+  { answers, ofOperations }: OperationSchemas,
+): JsonSchema {
   const description = schema.description ?? STATUS_CODES[status] ?? status;
   if (schema instanceof z.ZodUndefined) return { description, headers: REQUEST_ID };
-  const content = media.map((type) => [
-    type,
-    { schema: type === JSON_TYPE ? answers.of(schema) : (OTHER[type] ?? TEXT) },
-  ]);
+  const json = () => named(answers.of(schema), name, ofOperations);
+  const content = media.map((type) => [type, { schema: type === JSON_TYPE ? json() : (OTHER[type] ?? TEXT) }]);
   return { description, headers: REQUEST_ID, content: Object.fromEntries(content) };
 }
 

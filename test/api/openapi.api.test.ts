@@ -134,6 +134,18 @@ describe('the schemas', () => {
     expect(schema('ComponentFilterPatch').properties.filters.additionalProperties).toBe(false);
   });
 
+  test('of each body and each answer in JSON have a name', () => {
+    const isNamed = ({ content = {} }: { content?: Record<string, { schema?: object }> }) =>
+      Object.entries(content).every(([type, { schema }]) => !type.endsWith('json') || '$ref' in (schema ?? {}));
+    expect(
+      those(
+        ({ operation: { requestBody = {}, responses } }) =>
+          ![requestBody, ...Object.values<object>(responses)].every(isNamed),
+      ),
+    ).toEqual([]);
+    expect(schema('PostBatchesPauseBody').type).toBe('object');
+  });
+
   test('forbid read-only members in requests', () => {
     expect(schema('ComponentBody').properties.configuration_status).toMatchObject({ not: {}, readOnly: true });
     expect(schema('OptionsPatch').properties.default_playbook).toMatchObject({ not: {}, readOnly: true });
@@ -152,7 +164,10 @@ describe('the schemas', () => {
 
   test('offer both forms of the bulk patch', () => {
     const patch = documents.get('v3')?.paths['/v3/components']?.patch;
-    expect(patch.requestBody.content['application/json'].schema.anyOf).toEqual([
+    expect(patch.requestBody.content['application/json'].schema.$ref).toBe(
+      '#/components/schemas/PatchComponentsV3Body',
+    );
+    expect(schema('PatchComponentsV3Body').anyOf).toEqual([
       { type: 'array', items: { $ref: '#/components/schemas/ComponentBody' } },
       { $ref: '#/components/schemas/ComponentFilterPatch' },
     ]);
