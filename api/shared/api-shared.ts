@@ -17,7 +17,7 @@ import type { EventPolicy } from '../../domain/propagation/default-events.ts';
 import type { ReadYaml } from '../../domain/propagation/ports.ts';
 import type { RunnerKind } from '../../domain/runs/runner.ts';
 import type { SecretStore } from '../../domain/secrets/ports.ts';
-import type { WorkersAtWork } from '../../domain/sessions/workers-at-work.ts';
+import type { EngineQueue, WorkersAtWork } from '../../domain/sessions/workers-at-work.ts';
 import type { TimelinePart } from '../../store/components/timeline.ts';
 import type { Db } from '../../store/connection/database.ts';
 import type { StreamFeed } from '../../store/runs/stream-feed.ts';
@@ -114,6 +114,8 @@ export interface ApiTemporal {
   health(): Promise<EngineHealth>;
   /** The workers that take up work; rejects when Temporal does not say so in about 3 s. */
   workers(): Promise<WorkersAtWork>;
+  /** The queue of the workers; rejects when Temporal does not say so in about 3 s. */
+  queue(): Promise<EngineQueue>;
   sessions: SessionEngine;
   dispatcher: Dispatcher;
   /** Tells Temporal of records that are committed. */

@@ -7,7 +7,7 @@ import type { Environment } from '../../config/environment.ts';
 import { temporalSettings } from '../../config/temporal-settings.ts';
 import { createScheduleEngine } from '../../control/schedules/schedule-engine.ts';
 import { createDispatcher } from '../../control/sessions/dispatcher.ts';
-import { readWorkers } from '../../control/sessions/read-workers.ts';
+import { readQueue, readWorkers } from '../../control/sessions/read-workers.ts';
 import { createSessionEngine } from '../../control/sessions/session-engine.ts';
 import { connectTemporal } from '../../control/temporal/connect.ts';
 import { openSigning } from '../../control/temporal/open-signing.ts';
@@ -132,6 +132,7 @@ function openTemporal(env: Environment, { db, log, tracing }: { db: Db; log: Fas
       return { ok: reason === null, reason };
     },
     workers: () => readWorkers(connection, { ...place, now: new Date() }),
+    queue: () => readQueue(connection, place),
     sessions: createSessionEngine({ db, client, clock: () => new Date() }),
     dispatcher,
     tell: createTell({ client, log }),

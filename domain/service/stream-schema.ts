@@ -3,8 +3,8 @@ import { z } from 'zod';
 
 /** Topics of one stream at most: a page has a few, a browser some tabs. */
 export const MAX_TOPICS = 200;
-/** Longest name of a topic, in characters. */
-const MAX_TOPIC = 500;
+/** Longest name of a topic, in characters: an id of 600, each percent-encoded. */
+const MAX_TOPIC = 6_000;
 
 const TopicSchema = z.string().min(1).max(MAX_TOPIC);
 

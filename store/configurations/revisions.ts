@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../connection/database.ts';
+import { newestRows } from '../connection/newest-rows.ts';
 
 /**
  * Returns a text that differs whenever a configuration was made, changed or deleted. The last deletion of anything is a part of it: what is
@@ -10,5 +11,21 @@ export async function readConfigurationsRevision(db: Db): Promise<string> {
     select concat_ws(' ', count(*), max(revision), sum(revision),
       (select id from audit where action = 'delete' order by at desc, id desc limit 1)) as revision
     from configurations`.execute(db);
+  return rows[0]?.revision ?? '';
+}
+
+/** Returns a text that differs whenever a source was made, changed or deleted. */
+export async function readSourcesRevision(db: Db): Promise<string> {
+  const { rows } = await sql<{ revision: string }>`
+    select concat_ws(' ', (select count(*) from sources), ${newestRows(sql`sources order by updated_at desc`)}) as revision`.execute(
+    db,
+  );
+  return rows[0]?.revision ?? '';
+}
+
+/** Returns a text that differs whenever an option was set. */
+export async function readOptionsRevision(db: Db): Promise<string> {
+  const { rows } = await sql<{ revision: string }>`
+    select ${newestRows(sql`options`)} as revision`.execute(db);
   return rows[0]?.revision ?? '';
 }

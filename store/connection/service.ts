@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { OPEN_RUN_STATES } from '../../domain/runs/run-states.ts';
 import type { Db } from './database.ts';
 
@@ -34,4 +35,26 @@ export async function countWork(db: Db): Promise<WorkCounts> {
     queue: queue.count,
     active_runs: runs.count,
   };
+}
+
+export interface DatabaseFacts {
+  /** Bytes. */
+  size: number;
+  /** To this database, of all processes. */
+  connections: number;
+  max_connections: number;
+  /** The newest migration that it has; null: none. */
+  schema: string | null;
+}
+
+/** What Postgres says of the database. */
+export async function readDatabaseFacts(db: Db): Promise<DatabaseFacts> {
+  const { rows } = await sql<DatabaseFacts>`
+    select pg_database_size(current_database())::float8 as size,
+      (select count(*)::int from pg_stat_activity where datname = current_database()) as connections,
+      current_setting('max_connections')::int as max_connections,
+      (select max(name) from kysely_migration) as schema`.execute(db);
+  const [facts] = rows;
+  if (facts === undefined) throw new Error('Postgres says nothing of the database');
+  return facts;
 }

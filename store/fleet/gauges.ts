@@ -74,16 +74,20 @@ export async function countComponents(db: Db, desiredConfig?: string): Promise<C
   return rows;
 }
 
+/** All but the components, which cost most. */
+export type Counts = Omit<Gauges, 'components'>;
+
 /** All of it. */
 export async function readGauges(db: Db, now: Date): Promise<Gauges> {
   return { ...(await readCounts(db, now)), components: await countComponents(db) };
 }
 
-async function readCounts(db: Db, now: Date): Promise<Omit<Gauges, 'components'>> {
+/** Returns all but the components. */
+export async function readCounts(db: Db, now: Date): Promise<Counts> {
   const since = (time: string) => sql`greatest(0, extract(epoch from ${now}::timestamptz - ${sql.raw(time)}))::float8`;
   const queued = sql`from sessions where stage = 'queued' and deleted_at is null`;
   const left = sql`extract(epoch from backoff_start + make_interval(secs => backoff_length) - ${now}::timestamptz)`;
-  const { rows } = await sql<Omit<Gauges, 'components'>>`
+  const { rows } = await sql<Counts>`
     select
       (select coalesce(jsonb_object_agg(status, count), '{}') from (
         select status, count(*) from sessions where deleted_at is null group by status) as counted) as sessions,

@@ -18,6 +18,12 @@ export async function readStop(db: Db): Promise<StopRow> {
     .executeTakeFirstOrThrow();
 }
 
+/** Returns a text that differs whenever that has changed. */
+export async function readStopRevision(db: Db): Promise<string> {
+  const { rows } = await sql<{ revision: string }>`select xmin::text as revision from fleet_stop`.execute(db);
+  return rows[0]?.revision ?? '';
+}
+
 /** Notes that everything is to be stopped, before anything is. The first moment stays the one since when it is. */
 export async function noteStop(db: Db, stop: { at: Date; actor: string | null; reason: string }): Promise<void> {
   const { at, actor, reason } = stop;

@@ -197,6 +197,8 @@ export const TEST_FOLDERS = ['architecture', 'fuzz', 'histories', 'service', 'su
 export const GATHERING = [
   'workflows/index.ts',
   'domain/errors.ts',
+  'domain/service/status-schema.ts',
+  'control/service/read-system.ts',
   'control/service/rehearsal-notes.ts',
   'control/service/rehearse-branches.ts',
   'control/service/rehearse-many.ts',
@@ -210,13 +212,13 @@ export const GATHERING = [
   'api/routes/service/database-metrics.ts',
   'api/routes/service/exposition.ts',
   'api/routes/service/status-routes.ts',
+  'api/routes/service/system-routes.ts',
   'cli/commands/directory/missing-secrets.ts',
   'cli/commands/stack/active-runs.ts',
   'cli/commands/stack/show-status.ts',
   'cli/commands/stack/stop-stack.ts',
   'web/src/routes.tsx',
   'web/src/service/system-page.tsx',
-  'web/src/service/system-status.ts',
   'web/src/shell.tsx',
 ];
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { sharedAnswer } from '../../api/routes/fleet/shared-answer.ts';
+import { sharedAnswer } from '../../api/shared/shared-answer.ts';
 
 test('a read is shared while it goes on, however long it takes', async () => {
   const ends: ((value: number) => void)[] = [];

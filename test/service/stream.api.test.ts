@@ -113,9 +113,43 @@ describe('a stream', () => {
     expect(topicsOf(reader)).toEqual(['sessions', 'sessions']);
   });
 
-  test.each(['configurations', 'rollouts'])('tells of %s', async (topic) => {
+  test.each([
+    ...['attention', 'batches', 'components', 'configurations', 'deployments', 'drift', 'fleet', 'images', 'operator'],
+    ...['plans', 'rollouts', 'schedules', 'sessions', 'sources', 'system', 'throughput'],
+  ])('tells a reader of %s', async (topic) => {
     const reader = await read(`topics=${topic},${topic}:x`);
     expect(reader.frames[0]?.data).toMatchObject({ topics: [topic], left_out: [`${topic}:x`] });
+    await reader.until(() => changes(reader).length === 1);
+  });
+
+  test.each([
+    ['access', 'admin'],
+    ['audit', 'operator'],
+    ['webhooks', 'admin'],
+  ] as const)('tells of %s who may read it: %s', async (topic, role) => {
+    const weaker = role === 'admin' ? 'operator' : 'reader';
+    const without = await read(`topics=sessions,${topic}`, bearer(api.tokens[weaker]));
+    expect(without.frames[0]?.data).toMatchObject({ topics: ['sessions'], left_out: [topic] });
+    const reader = await read(`topics=${topic}`, bearer(api.tokens[role]));
+    await reader.until(() => changes(reader).length === 1);
+    // That others are told of it does not open it.
+    expect(await setTopics(without.frames[0]?.data.id, [topic], api.tokens[weaker])).toEqual({
+      status: 200,
+      body: { topics: [], left_out: [topic] },
+    });
+  });
+
+  test.each(['operator', 'reconcile', 'plan', 'attempt'])('has a topic of one %s by its id alone', async (word) => {
+    const id = '01234567-89ab-4cde-8f01-23456789abcd';
+    const reader = await read(`topics=${word}:${id},${word}:x`);
+    expect(reader.frames[0]?.data).toMatchObject({ topics: [`${word}:${id}`], left_out: [`${word}:x`] });
+    await reader.until(() => changes(reader).length === 1);
+  });
+
+  test('has a topic of one deployment by its path', async () => {
+    const topic = 'deployment:projects/p/composite-apps/a/v1/deployment-intent-groups/g';
+    const reader = await read(`topics=${topic},deployment,deployment:`);
+    expect(reader.frames[0]?.data).toMatchObject({ topics: [topic], left_out: ['deployment', 'deployment:'] });
     await reader.until(() => changes(reader).length === 1);
   });
 

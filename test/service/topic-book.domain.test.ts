@@ -7,7 +7,8 @@ test('a stream goes on while what topics are of can be read, and ends without a 
   let left = 3;
   const book = createTopicBook({ sources: {}, log, heartbeatMs: 1, answers: async () => left-- > 0 });
   const said: string[] = [];
-  for await (const piece of book.open(null, [], null).messages(new AbortController().signal)) said.push(piece);
+  for await (const piece of book.open({ actor: null, caller: null }, [], null).messages(new AbortController().signal))
+    said.push(piece);
   expect(said.map((piece) => piece.split('\n')[0])).toEqual([
     'retry: 1000',
     ': still here',

@@ -2,7 +2,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { isNarrowed, type ListFilter, listCommand, listPath, listReader } from '../../web/src/shared/list/filters.ts';
 import { pathSegment } from '../../web/src/shared/path-segment.ts';
-import { isPolledUnlike } from '../../web/src/shared/polled.ts';
 
 const FILTERS: readonly ListFilter[] = [
   { kind: 'text', name: 'name', label: 'Filter', most: 5, flag: '--name' },
@@ -64,13 +63,3 @@ test.each(['..', '.', '...', 'a/../b', '50%', 'ü', '%2e%2e', '?q', '#f', ' '])(
     if (!/^\.{1,2}$/.test(name)) expect(decodeURIComponent(pathname.split('/')[4] ?? '')).toBe(name);
   },
 );
-
-test('what is read from time to time is read when the page is seen again', () => {
-  const query = (...intervals: unknown[]) => ({
-    observers: intervals.map((refetchInterval) => ({ options: { refetchInterval } })),
-  });
-  const usual = () => false;
-  const isPolled = isPolledUnlike(usual);
-  expect([query(), query(false), query(undefined), query(usual)].some(isPolled)).toBe(false);
-  expect([query(10_000), query(false, () => 2_000)].map(isPolled)).toEqual([true, true]);
-});

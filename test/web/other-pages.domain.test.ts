@@ -4,7 +4,7 @@ import { actingRefusal, readingRefusal } from '../../web/src/access/may.ts';
 import { optionValue } from '../../web/src/configurations/option-value.ts';
 import { newestText } from '../../web/src/runs/newest-text.ts';
 import { actionText, resultText, runText } from '../../web/src/schedules/schedule-text.ts';
-import { checksOf, type SystemStatus, webLink } from '../../web/src/service/system-status.ts';
+import { webLink } from '../../web/src/service/web-link.ts';
 
 describe('who may', () => {
   test.each([
@@ -49,24 +49,7 @@ describe('an option', () => {
   ] as const)('that is %j is %j typed: %j', (now, text, value) => expect(optionValue(now, text)).toBe(value));
 });
 
-describe('the system', () => {
-  const part = { ok: true, reason: null };
-  const status: SystemStatus = {
-    ...{ versions: { muster: '1', cfs: '1' }, database: part, engine: part, setup: part, workers: null, counts: null },
-    ...{ plans: null, operators: null, batcher: { state: 'late', open: 1, sent: 0 }, hardware_sync: null },
-    stop: { stopped: true, since: null, actor: null, reason: 'work', complete: true },
-    notices: [],
-    links: { docs: '', temporal_ui: null },
-  };
-
-  test('says what is not known or not well', () => {
-    const bad = checksOf(status).filter(({ ok }) => !ok);
-    expect(bad.map(({ name, detail }) => `${name}: ${detail}`)).toEqual([
-      ...['Workers: not known', 'Sessions: not known', 'Batcher: late; 1 batches open, 0 sent'],
-      ...['Plans: not known', 'Operators: not known', 'Stop: everything is stopped: work'],
-    ]);
-  });
-
+describe('an address', () => {
   test.each([
     ['https://a.example/x', 'https://a.example/x'],
     ['javascript:alert(1)', null],

@@ -1,12 +1,11 @@
 import { QueryCache, QueryClient } from '@tanstack/react-query';
 import { isRefusal, isUnknown } from './shared/api-call.ts';
-import { isPolledUnlike } from './shared/polled.ts';
 
 const ME = 'me';
 /** How often what did not come through is read again while it is shown, ms. */
 const AGAIN_MS = 5_000;
 
-/** What is not polled is read again only where no answer came. */
+/** Read again from time to time is only what has no answer. */
 const untilAnswered = ({ state: { error } }: { state: { error: unknown } }): number | false =>
   error !== null && !isRefusal(error) ? AGAIN_MS : false;
 
@@ -21,8 +20,8 @@ export const queryClient: QueryClient = new QueryClient({
     queries: {
       retry: (failures, error) => !isRefusal(error) && failures < 2,
       refetchInterval: untilAnswered,
-      // The stream says what is to be read again; what is polled instead is read as soon as the page is seen again.
-      refetchOnWindowFocus: isPolledUnlike(untilAnswered),
+      // The stream says what is to be read again, also when the page is seen again.
+      refetchOnWindowFocus: false,
       // Whether the API answers is asked of the API: a browser may take itself for offline.
       networkMode: 'always',
     },

@@ -1,3 +1,5 @@
+import { readAccessRevision } from '../../../store/access/revisions.ts';
+import { topicOfList } from '../../server/streaming/topic-watches.ts';
 import type { ApiLane } from '../../shared/api-shared.ts';
 import { meRoutes } from './me-routes.ts';
 import { signInRoutes } from './sign-in-routes.ts';
@@ -12,4 +14,5 @@ export const access: ApiLane = (shared, { lanes }) => ({
       await meRoutes(app, lanes);
     },
   },
+  topics: { access: topicOfList(shared.streams, () => readAccessRevision(shared.db), { least: 'admin' }) },
 });

@@ -1,4 +1,5 @@
-import { readConfigurationsRevision } from '../../../store/configurations/revisions.ts';
+import { readConfigurationsRevision, readSourcesRevision } from '../../../store/configurations/revisions.ts';
+import { topicOfList } from '../../server/streaming/topic-watches.ts';
 import type { ApiLane } from '../../shared/api-shared.ts';
 import { configurationRoutes } from './configuration-routes.ts';
 import { CONFIGURATIONS_V2, CONFIGURATIONS_V3 } from './configuration-wires.ts';
@@ -7,9 +8,6 @@ import { configurationImportRoutes } from './import-routes.ts';
 import { musterOptionRoutes, OPTIONS_V2, OPTIONS_V3, optionRoutes } from './option-routes.ts';
 import { resolveRoutes } from './resolve-routes.ts';
 import { sourceRoutes } from './source-routes.ts';
-
-/** From one look at the topic to the next at least, ms. */
-const GAP_MS = 1_000;
 
 /** Configurations, sources and options. */
 export const configurations: ApiLane = (shared, offered) => {
@@ -37,10 +35,8 @@ export const configurations: ApiLane = (shared, offered) => {
       'commits of branches': (app) => resolveRoutes(app, deps),
     },
     topics: {
-      configurations: (key) =>
-        key === null
-          ? { join: () => shared.streams.joinAny(), read: () => readConfigurationsRevision(shared.db), gapMs: GAP_MS }
-          : null,
+      configurations: topicOfList(shared.streams, () => readConfigurationsRevision(shared.db)),
+      sources: topicOfList(shared.streams, () => readSourcesRevision(shared.db)),
     },
   };
 };

@@ -6,6 +6,7 @@ import { clusterRoutes } from './cluster-routes.ts';
 import { deploymentApi } from './dependencies.ts';
 import { deploymentEventRoutes } from './deployment-event-routes.ts';
 import { deploymentRoutes } from './deployment-routes.ts';
+import { deploymentTopics } from './deployment-topics.ts';
 import { groupRoutes } from './group-routes.ts';
 import { kvPairRoutes } from './kv-pair-routes.ts';
 import { labelRoutes } from './label-routes.ts';
@@ -38,6 +39,7 @@ export const deployments: ApiLane = (shared) => {
         await deploymentEventRoutes(app, deps);
       },
     },
+    topics: deploymentTopics(deps),
     stop: {
       pause: (_, stop) => pausePhases(deps.db, stop),
       go: (_, moments) => resumePhases(deps, moments),

@@ -2,16 +2,17 @@ import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { z } from 'zod';
-import { createGridReader, type FleetGridWhole, readThroughput } from '../../../control/fleet/read-grid.ts';
+import { createGridReader, type FleetGridWhole } from '../../../control/fleet/read-grid.ts';
 import { FleetGridSchema, ThroughputSchema } from '../../../domain/fleet/grid-schema.ts';
 import { KEY_MAX } from '../../../domain/schema.ts';
 import type { GridGrouping } from '../../../store/fleet/grid.ts';
 import type { ApiServer } from '../../server/api-server.ts';
 import type { ApiShared } from '../../shared/api-shared.ts';
-import { sharedAnswer } from './shared-answer.ts';
+import { sharedAnswer } from '../../shared/shared-answer.ts';
+import type { SharedFleet } from './fleet-topics.ts';
 
-/** So long all callers get the same grid, and the same counts by the hour, ms. */
-const [GRID_SHARED_MS, HOURS_SHARED_MS] = [1_000, 30_000];
+/** So long all callers get the same grid, ms. */
+const GRID_SHARED_MS = 1_000;
 /** Groupings whose places are remembered. */
 const GROUPINGS = 8;
 
@@ -28,7 +29,7 @@ const GridQuerySchema = z.object({
 const compress = promisify(gzip);
 
 /** The fleet as a grid, and what was configured by the hour. */
-export async function gridRoutes(app: ApiServer, deps: Pick<ApiShared, 'db' | 'clock'>): Promise<void> {
+export async function gridRoutes(app: ApiServer, deps: Pick<ApiShared, 'db'>, shared: SharedFleet): Promise<void> {
   const readers = new Map<string, () => Promise<FleetGridWhole>>();
   const readerOf = (group: string) => {
     const reader = readers.get(group) ?? sharedAnswer(createGridReader(deps.db, groupingOf(group)), GRID_SHARED_MS);
@@ -77,7 +78,7 @@ export async function gridRoutes(app: ApiServer, deps: Pick<ApiShared, 'db' | 'c
       },
       config: { access: 'reader', class: 'list' },
     },
-    sharedAnswer(() => readThroughput(deps), HOURS_SHARED_MS),
+    () => shared.throughput(),
   );
 }
 

@@ -1,3 +1,5 @@
+import { readImagesRevision } from '../../../store/images/revisions.ts';
+import { topicOfList } from '../../server/streaming/topic-watches.ts';
 import type { ApiLane } from '../../shared/api-shared.ts';
 import { imageApi } from './dependencies.ts';
 import { imageRoutes } from './image-routes.ts';
@@ -13,5 +15,6 @@ export const images: ApiLane = (shared) => {
     },
     ims: (app) => imsRoutes(app, deps),
     muster: { images: (app) => imageRoutes(app, deps) },
+    topics: { images: topicOfList(shared.streams, () => readImagesRevision(shared.db)) },
   };
 };

@@ -1,6 +1,7 @@
 import { cancelReconciles, pauseOperators, resumeOperators } from '../../../control/operator/stop-operators.ts';
 import type { ApiLane } from '../../shared/api-shared.ts';
 import { operatorRoutes } from './operator-routes.ts';
+import { operatorTopics } from './operator-topics.ts';
 import { reconcileRoutes } from './reconcile-routes.ts';
 import { resourceRoutes } from './resource-routes.ts';
 
@@ -13,6 +14,7 @@ export const operator: ApiLane = (shared) => ({
       await reconcileRoutes(app, shared);
     },
   },
+  topics: operatorTopics(shared),
   stop: {
     pause: (by, stop) => pauseOperators(shared.db, by, stop),
     cancel: (by, stop) => cancelReconciles(shared.db, by, stop),

@@ -10,6 +10,7 @@ import { eventRoutes } from './event-routes.ts';
 import { laterRoutes } from './later-routes.ts';
 import { planCommandRoutes } from './plan-command-routes.ts';
 import { planRoutes } from './plan-routes.ts';
+import { planTopics } from './plan-topics.ts';
 import { processRoutes } from './process-routes.ts';
 import { repositoryRoutes } from './repository-routes.ts';
 import { resourceRoutes } from './resource-routes.ts';
@@ -37,6 +38,7 @@ export const propagation: ApiLane = (shared) => {
       const repository = await findRepositoryOfSource(trx, source);
       return repository === null ? null : `the repository of definitions ${repository}`;
     },
+    topics: planTopics(shared),
     stop: {
       pause: (by, stop) => pausePlans(deps, by, stop),
       go: (by, moments) => unpausePlans(deps, by, moments),

@@ -1,4 +1,6 @@
 import { pauseSchedules, resumeSchedules } from '../../../control/schedules/stop-schedules.ts';
+import { readDriftRevision, readSchedulesRevision } from '../../../store/schedules/revisions.ts';
+import { topicOfList } from '../../server/streaming/topic-watches.ts';
 import type { ApiLane } from '../../shared/api-shared.ts';
 import { scheduleApi } from './dependencies.ts';
 import { driftRoutes } from './drift-routes.ts';
@@ -15,6 +17,10 @@ export const schedules: ApiLane = (shared) => {
         await scheduleRoutes(app, deps);
         await scheduleCommandRoutes(app, deps);
       },
+    },
+    topics: {
+      schedules: topicOfList(shared.streams, () => readSchedulesRevision(shared.db)),
+      drift: topicOfList(shared.streams, () => readDriftRevision(shared.db)),
     },
     stop: {
       pause: (by, stop) => pauseSchedules(deps, by, stop),

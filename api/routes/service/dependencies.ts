@@ -11,5 +11,6 @@ export function serviceApi(shared: ApiShared) {
     secrets: site.secrets,
     engineHealth: temporal.health,
     readWorkers: temporal.workers,
+    readQueue: temporal.queue,
   };
 }

@@ -37,7 +37,7 @@ export async function streamRoutes(
             .string()
             .default('')
             .describe(
-              'Topics with commas between them: `sessions`, `session:ID`, `fleet`. Others are left out and named.',
+              'Topics with commas between them: `sessions`, `session:ID`, `fleet`. Others, and those that need another role, are left out and named.',
             ),
           last_event_id: z
             .string()
@@ -57,12 +57,12 @@ export async function streamRoutes(
         throw musterError('bad_request', `topics: ${names.length} are more than ${MAX_TOPICS}`, 'topics');
       }
       if (request.method !== 'GET' || preferredType(request.headers.accept, JSON_OR_LIVE) !== LIVE) {
-        return book.describe(names);
+        return book.describe(request, names);
       }
       if (!(await answers())) throw musterError('storage_unavailable', 'The database is away: nothing can be told');
       const header = request.headers['last-event-id'];
       const after = request.query.last_event_id ?? (typeof header === 'string' ? header : null);
-      const reader = book.open(request.actor, names, after);
+      const reader = book.open(request, names, after);
       return sendEventStream(reply, closing.signal, reader.messages, reader.leave);
     },
   );
@@ -82,7 +82,7 @@ export async function streamRoutes(
       config: { access: 'reader', class: 'free', refuses: ['not_found'] },
     },
     async (request) => {
-      const reader = book.find(request.params.id, request.actor);
+      const reader = book.find(request.params.id, request);
       if (reader === undefined) throw musterError('not_found', 'There is no such stream of yours here: open it again');
       return reader.setTopics(request.body.topics);
     },

@@ -2,9 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
+import { type Caller, type Role, refusal } from '../../../domain/access/roles.ts';
 import { topicOf, type Watched } from '../../../domain/service/topics.ts';
+import { isWrittenUuid } from '../../../domain/text/uuid.ts';
 import { isConnectionError } from '../../../store/connection/database.ts';
-import type { StreamTopic } from '../../../store/runs/stream-feed.ts';
+import type { StreamFeed, StreamTopic } from '../../../store/runs/stream-feed.ts';
 
 /** What a lane offers as a topic. */
 export interface TopicSource {
@@ -14,10 +16,39 @@ export interface TopicSource {
   read(): Promise<string>;
   /** From one look to the next at least, ms. */
   gapMs: number;
+  /** Weakest role that may be told. Absent: `reader`. */
+  least?: Exclude<Role, 'node'>;
 }
 
 /** Returns the source of a topic; null where there is none of that key. */
 export type OpenTopic = (key: string | null) => TopicSource | null;
+
+/** From one look at a topic of many to the next, and from one at a single record, ms. */
+const [LIST_GAP_MS, RECORD_GAP_MS] = [1_000, 250];
+
+/**
+ * Returns the topic of a whole list, which has no key. It is looked at every 2 s, and whenever any run or session moves.
+ * @param read returns a text that differs whenever the list may differ
+ */
+export function topicOfList(
+  streams: Pick<StreamFeed, 'joinAny'>,
+  read: TopicSource['read'],
+  { gapMs = LIST_GAP_MS, ...rest }: Partial<Pick<TopicSource, 'gapMs' | 'least'>> = {},
+): OpenTopic {
+  return (key) => (key === null ? { join: () => streams.joinAny(), read, gapMs, ...rest } : null);
+}
+
+/** Returns the topic of a record whose id is a UUID. `streamOf`: the stream that tells of it first. */
+export function topicOfRecord(
+  streams: Pick<StreamFeed, 'join'>,
+  read: (id: string) => Promise<string>,
+  streamOf: (id: string) => string = (id) => id,
+): OpenTopic {
+  return (key) =>
+    key !== null && isWrittenUuid(key)
+      ? { join: () => streams.join(streamOf(key)), read: () => read(key), gapMs: RECORD_GAP_MS }
+      : null;
+}
 
 /** One topic while it has readers, and a while longer. */
 export interface Watch extends Watched {
@@ -34,10 +65,10 @@ export interface TopicWatches {
   readonly process: string;
   /** Changes so far. */
   count(): number;
-  /** Returns whether there is such a topic. */
-  has(name: string): boolean;
-  /** Returns the watch of a topic, begun now if need be; null where there is no such topic. */
-  watch(name: string): Watch | null;
+  /** Returns whether there is such a topic for the caller; null: who asks is not asked for. */
+  has(name: string, caller: Caller | null): boolean;
+  /** Returns the watch of a topic, begun now if need be; null where there is no such topic for the caller. */
+  watch(name: string, caller: Caller | null): Watch | null;
   /** Returns what is known of a topic that was looked at; undefined for another. */
   known(name: string): Watched | undefined;
   close(): void;
@@ -61,9 +92,11 @@ export function watchTopics({ sources, log, lingerMs = LINGER_MS }: TopicWatchOp
   const watches = new Map<string, Watch>();
   let count = 0;
 
-  const sourceOf = (name: string): TopicSource | null => {
+  const sourceOf = (name: string, caller: Caller | null): TopicSource | null => {
     const { word, key } = topicOf(name);
-    return (Object.hasOwn(sources, word) ? sources[word]?.(key) : null) ?? null;
+    const source = (Object.hasOwn(sources, word) ? sources[word]?.(key) : null) ?? null;
+    if (source === null || caller === null) return source;
+    return refusal({ least: source.least ?? 'reader' }, caller, undefined) === null ? source : null;
   };
   const look = async (name: string, watch: Watch, source: TopicSource) => {
     const revision = await source.read();
@@ -103,12 +136,12 @@ export function watchTopics({ sources, log, lingerMs = LINGER_MS }: TopicWatchOp
   return {
     process: randomBytes(8).toString('hex'),
     count: () => count,
-    has: (name) => sourceOf(name) !== null,
-    watch: (name) => {
+    has: (name, caller) => sourceOf(name, caller) !== null,
+    watch: (name, caller) => {
+      const source = sourceOf(name, caller);
+      if (source === null) return null;
       const running = watches.get(name);
       if (running !== undefined) return running;
-      const source = sourceOf(name);
-      if (source === null) return null;
       const stop = new AbortController();
       const watch: Watch = { since: 0, changed: 0, revision: null, readers: new Set(), idleSince: null, stop };
       watches.set(name, watch);

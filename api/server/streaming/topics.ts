@@ -1,5 +1,6 @@
 /** Streams of topics: one of each browser, which says what changed and is told what to say. */
 import { randomBytes } from 'node:crypto';
+import type { Caller } from '../../../domain/access/roles.ts';
 import type { StreamTopics, TopicChanged } from '../../../domain/service/stream-schema.ts';
 import { changedBehind, markOf, markText, topicOf } from '../../../domain/service/topics.ts';
 import { type TopicWatches, type TopicWatchOptions, type Watch, watchTopics } from './topic-watches.ts';
@@ -13,17 +14,24 @@ export interface TopicReader {
   leave(): void;
 }
 
+/** Who reads. */
+export interface TopicAsker {
+  /** As it is stored with writes; null where nobody is known. */
+  actor: string | null;
+  /** Whose role counts; null: who asks is not asked for. */
+  caller: Caller | null;
+}
+
 export interface TopicBook {
-  /** Returns which of the topics there are. */
-  describe(names: readonly string[]): StreamTopics;
+  /** Returns which of the topics there are for who asks. */
+  describe(asker: TopicAsker, names: readonly string[]): StreamTopics;
   /**
    * Begins a stream.
-   * @param owner who reads
    * @param after id of the last message that the reader had; null: it has had none
    */
-  open(owner: string | null, names: readonly string[], after: string | null): TopicReader;
-  /** Returns an open stream of that owner. */
-  find(id: string, owner: string | null): TopicReader | undefined;
+  open(asker: TopicAsker, names: readonly string[], after: string | null): TopicReader;
+  /** Returns an open stream of who asks. */
+  find(id: string, asker: TopicAsker): TopicReader | undefined;
   close(): void;
 }
 
@@ -41,22 +49,22 @@ export function createTopicBook(options: TopicBookOptions): TopicBook {
   const watches = watchTopics(options);
   const open = new Map<string, { owner: string | null; reader: TopicReader }>();
   return {
-    describe: (names) => ({
-      topics: names.filter((name) => watches.has(name)),
-      left_out: names.filter((name) => !watches.has(name)),
+    describe: ({ caller }, names) => ({
+      topics: names.filter((name) => watches.has(name, caller)),
+      left_out: names.filter((name) => !watches.has(name, caller)),
     }),
-    open: (owner, names, after) => {
+    open: ({ actor, caller }, names, after) => {
       const id = randomBytes(16).toString('hex');
       const { answers, heartbeatMs = HEARTBEAT_MS } = options;
-      const reader = openReader(watches, id, { answers, heartbeatMs }, () => open.delete(id));
+      const reader = openReader(watches, caller, id, { answers, heartbeatMs }, () => open.delete(id));
       reader.setTopics(names);
       if (after !== null) reader.resume(after);
-      open.set(id, { owner, reader });
+      open.set(id, { owner: actor, reader });
       return reader;
     },
-    find: (id, owner) => {
+    find: (id, { actor }) => {
       const found = open.get(id);
-      return found?.owner === owner ? found.reader : undefined;
+      return found?.owner === actor ? found.reader : undefined;
     },
     close: () => watches.close(),
   };
@@ -65,6 +73,7 @@ export function createTopicBook(options: TopicBookOptions): TopicBook {
 /** A reader holds names of topics alone, whatever happens meanwhile: a slow one costs nothing. */
 function openReader(
   watches: TopicWatches,
+  caller: Caller | null,
   id: string,
   { answers, heartbeatMs }: Pick<TopicBookOptions, 'answers'> & { heartbeatMs: number },
   left: () => void,
@@ -105,7 +114,7 @@ function openReader(
       leftOut = [];
       for (const name of all) {
         if (mine.has(name)) continue;
-        const watch = watches.watch(name);
+        const watch = watches.watch(name, caller);
         if (watch === null) {
           leftOut.push(name);
           continue;

@@ -28,7 +28,7 @@ export function AuditPage() {
       filters={AUDIT_FILTERS}
       api={{ path: '/audit', ask: { limit: String(PAGE) } }}
       queryKey={['audit']}
-      topic={null}
+      topic="audit"
       refusal={readingRefusal(me)}
       rows={({ records, next }) => byRequest(records, next !== null)}
       keyOf={({ id }) => id}

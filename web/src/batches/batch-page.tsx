@@ -29,7 +29,7 @@ export function BatchPage() {
       filters={BATCH_FILTERS}
       api={{ path: '/batches' }}
       queryKey={['batches']}
-      topic={null}
+      topic="batches"
       rows={({ batches }) => batches}
       keyOf={({ id }) => id}
       columns={COLUMNS}

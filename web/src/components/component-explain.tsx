@@ -2,13 +2,11 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Explanation } from '../../../domain/explain-schema.ts';
 import { callApi, recordPath } from '../shared/api-call.ts';
+import { useLive } from '../shared/live/use-live.ts';
 import { CopyCommand } from '../shared/ui/copy-command.tsx';
 import { Failure } from '../shared/ui/failure.tsx';
 import { Moment } from '../shared/ui/moment.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
-
-/** How often what it waits for is read while it is shown, ms: the batcher is no topic. */
-const READ_EVERY_MS = 10_000;
 
 /** The button that asks why, and the answer. */
 export function Explain({ id }: { id: string }) {
@@ -29,8 +27,10 @@ function Why({ id }: { id: string }) {
   const read = useQuery({
     queryKey: ['component', id, 'explain'],
     queryFn: ({ signal }) => callApi<Explanation>(`${recordPath('components', id)}/explain`, { signal }),
-    refetchInterval: READ_EVERY_MS,
   });
+  // The page follows the component.
+  useLive('batches', ['component', id, 'explain']);
+  useLive('sessions', ['component', id, 'explain']);
   return (
     <section aria-label="Why" aria-busy={read.isPending || undefined}>
       <h2>Why</h2>

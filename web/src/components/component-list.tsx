@@ -26,7 +26,6 @@ export function ComponentListPage() {
       path={listPath(search)}
       queryKey={['components']}
       topic="components"
-      isPolled={false}
       bar={(error) => <ComponentFilterBar search={filtersOf(search)} refused={error} />}
       isShownByBar={(error) => hostlistMistake(error) !== null}
       command={listCommand(filtersOf(search))}

@@ -3,6 +3,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { Configuration } from '../../../domain/configurations/schema.ts';
 import { callApi } from '../shared/api-call.ts';
 import { ListPage } from '../shared/list/list-page.tsx';
+import { useLive } from '../shared/live/use-live.ts';
 import { Moment } from '../shared/ui/moment.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
 import { Editor } from './editor.tsx';
@@ -22,8 +23,8 @@ export function ConfigurationListPage() {
   const counts = useQuery({
     queryKey: ['fleet'],
     queryFn: ({ signal }) => callApi<{ by_configuration: DesiredCount[] }>('/fleet', { signal }),
-    refetchInterval: 10_000,
   });
+  useLive('fleet', ['fleet']);
   return (
     <ListPage<ConfigurationPageAnswer, Configuration>
       name="Configurations"

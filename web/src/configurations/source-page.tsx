@@ -28,7 +28,7 @@ export function SourcePage() {
       filters={SOURCE_FILTERS}
       api={{ path: '/sources', surface: '/v3' }}
       queryKey={['sources']}
-      topic={null}
+      topic="sources"
       rows={({ sources }) => sources}
       keyOf={({ name }) => name}
       columns={[

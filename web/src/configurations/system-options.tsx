@@ -3,8 +3,8 @@ import { useId, useState } from 'react';
 import { useActingRefusal } from '../access/use-acting.ts';
 import { apiBase, callApi, writeHeaders } from '../shared/api-call.ts';
 import { curlCommand, shellWord } from '../shared/commands.ts';
-import { READ_EVERY_MS } from '../shared/list/list-frame.tsx';
 import type { ListColumn } from '../shared/list/list-table.tsx';
+import { useLive } from '../shared/live/use-live.ts';
 import { Action } from '../shared/ui/action.tsx';
 import { Part, Rows } from '../shared/ui/part.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
@@ -17,8 +17,8 @@ export function SystemOptions() {
   const read = useQuery({
     queryKey: ['system', 'options'],
     queryFn: ({ signal }) => callApi<Options>('/options', { signal }),
-    refetchInterval: READ_EVERY_MS,
   });
+  useLive('system', ['system', 'options']);
   return (
     <Part title="Options" read={read}>
       {(options) => (

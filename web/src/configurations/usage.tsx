@@ -2,22 +2,26 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ConfigurationUsage } from '../../../domain/configurations/history-schema.ts';
 import { callApi, recordPath } from '../shared/api-call.ts';
+import { useLive } from '../shared/live/use-live.ts';
 import { Failure } from '../shared/ui/failure.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
 import { StatusBadge } from '../shared/ui/status-badge.tsx';
 import { CONFIGURATIONS } from './reads.ts';
 
-/** How often the counts are read while they are seen, ms. */
-const READ_EVERY_MS = 10_000;
+/** What says that the counts may be others; the configuration itself is followed by its page. */
+const TOPICS = ['components', 'sessions', 'schedules'] as const;
 const STATUSES = ['configured', 'pending', 'failed', 'unconfigured'] as const;
 
 /** What uses a configuration. */
 export function Usage({ name }: { name: string }) {
+  const queryKey = [CONFIGURATIONS, name, 'usage'];
   const read = useQuery({
-    queryKey: [CONFIGURATIONS, name, 'usage'],
+    queryKey,
     queryFn: ({ signal }) => callApi<ConfigurationUsage>(`${recordPath('configurations', name)}/usage`, { signal }),
-    refetchInterval: READ_EVERY_MS,
   });
+  useLive(TOPICS[0], queryKey);
+  useLive(TOPICS[1], queryKey);
+  useLive(TOPICS[2], queryKey);
   if (read.isError) return <Failure error={read.error} retry={() => void read.refetch()} />;
   if (read.data === undefined) return <p aria-busy="true">What uses it is read.</p>;
   const { components, schedules, sessions } = read.data;

@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
 import { callApi } from '../shared/api-call.ts';
-import { READ_EVERY_MS } from '../shared/list/list-frame.tsx';
 import type { ListColumn } from '../shared/list/list-table.tsx';
 import { Part, Rows } from '../shared/ui/part.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
@@ -28,7 +27,6 @@ export function ClusterResources({ name, path, app, cluster }: ClusterResourcesP
   const read = useQuery({
     queryKey: ['deployment', name, 'resources', app, cluster],
     queryFn: ({ signal }) => callApi<ResourceAnswer>(`${path}/status?${query}`, { surface: '/v2', signal }),
-    refetchInterval: READ_EVERY_MS,
   });
   return (
     <Part title="Resources" read={read}>

@@ -4,9 +4,9 @@ import type { StoredRecord } from '../../../domain/deployments/record-schema.ts'
 import type { ClusterView } from '../../../domain/deployments/schema.ts';
 import { callApi } from '../shared/api-call.ts';
 import { shellWord } from '../shared/commands.ts';
-import { READ_EVERY_MS } from '../shared/list/list-frame.tsx';
 import { ListPage } from '../shared/list/list-page.tsx';
 import type { ListColumn } from '../shared/list/list-table.tsx';
+import { useLive } from '../shared/live/use-live.ts';
 import { Moment } from '../shared/ui/moment.tsx';
 import { Part, Rows } from '../shared/ui/part.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
@@ -29,7 +29,7 @@ export function DeploymentListPage() {
       filters={[]}
       api={{ path, surface: '/v2', ask: {} }}
       queryKey={['deployments']}
-      topic={null}
+      topic="deployments"
       rows={(records) => records}
       keyOf={({ metadata, spec }) => `${metadata.name} ${String(spec?.version ?? '')}`}
       columns={columns}
@@ -141,8 +141,8 @@ function Clusters() {
     queryKey: ['deployments', 'clusters'],
     queryFn: ({ signal }) =>
       callApi<{ clusters: ClusterView[]; next: object | null }>(`/clusters?limit=${CLUSTERS}`, { signal }),
-    refetchInterval: READ_EVERY_MS,
   });
+  useLive('deployments', ['deployments', 'clusters']);
   return (
     <Part title="Clusters" read={read}>
       {({ clusters, next }) => (

@@ -1,7 +1,6 @@
 import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { useActingRefusal } from '../access/use-acting.ts';
 import { shellWord } from '../shared/commands.ts';
-import { READ_EVERY_MS } from '../shared/list/list-frame.tsx';
 import { ListTable } from '../shared/list/list-table.tsx';
 import { Moment } from '../shared/ui/moment.tsx';
 import { PostAction } from '../shared/ui/post-action.tsx';
@@ -42,7 +41,7 @@ export function DeploymentPage() {
       path={`${path}/status?type=all&output=clusters`}
       surface="/v2"
       queryKey={['deployment', name]}
-      live={{ everyMs: READ_EVERY_MS }}
+      topic={`deployment:${path.slice(1)}`}
       dropped={dropped}
       gone={
         <>

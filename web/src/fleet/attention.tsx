@@ -2,21 +2,19 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Attention, AttentionItem } from '../../../domain/fleet/attention-schema.ts';
 import { callApi } from '../shared/api-call.ts';
+import { useLive } from '../shared/live/use-live.ts';
 import { CopyCommand } from '../shared/ui/copy-command.tsx';
 import { Failure } from '../shared/ui/failure.tsx';
 import { Moment } from '../shared/ui/moment.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
-
-/** How often it is read while the page is seen, ms. */
-const READ_EVERY_MS = 5_000;
 
 /** What needs a person, the worst first. */
 export function NeedsAttention() {
   const read = useQuery({
     queryKey: ['fleet-attention'],
     queryFn: ({ signal }) => callApi<Attention>('/fleet/attention', { signal }),
-    refetchInterval: READ_EVERY_MS,
   });
+  useLive('attention', ['fleet-attention']);
   return (
     <section aria-label="Attention" aria-busy={read.isPending || undefined}>
       <h2>Needs attention</h2>

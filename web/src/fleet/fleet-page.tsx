@@ -15,17 +15,14 @@ import { FleetGrid } from './fleet-grid.tsx';
 import { StopActions } from './stop-actions.tsx';
 import { ThroughputPanel } from './throughput.tsx';
 
-/** How often the counts are read while the page is seen, ms. */
-const READ_EVERY_MS = 10_000;
-
 /** Is the fleet right? */
 export function FleetPage() {
   const { group, dropped } = useSearch({ from: '/' });
   const fleet = useQuery({
     queryKey: ['fleet'],
     queryFn: ({ signal }) => callApi<Fleet>('/fleet', { signal }),
-    refetchInterval: READ_EVERY_MS,
   });
+  useLive('fleet', ['fleet']);
   return (
     <main aria-busy={fleet.isPending || undefined}>
       <title>Fleet - Muster</title>

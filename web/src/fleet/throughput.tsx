@@ -1,10 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Throughput } from '../../../domain/fleet/grid-schema.ts';
 import { callApi } from '../shared/api-call.ts';
+import { useLive } from '../shared/live/use-live.ts';
 import { Failure } from '../shared/ui/failure.tsx';
 
-/** How often it is read while the page is seen, ms: it counts hours. */
-const READ_EVERY_MS = 60_000;
 /** Height of the bars, and width of one with its gap, px. */
 const [HEIGHT, STEP] = [80, 14];
 
@@ -13,8 +12,8 @@ export function ThroughputPanel() {
   const read = useQuery({
     queryKey: ['fleet-throughput'],
     queryFn: ({ signal }) => callApi<Throughput>('/fleet/throughput', { signal }),
-    refetchInterval: READ_EVERY_MS,
   });
+  useLive('throughput', ['fleet-throughput']);
   return (
     <section aria-label="Throughput" aria-busy={read.isPending || undefined}>
       <h2>Throughput</h2>

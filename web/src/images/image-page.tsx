@@ -4,9 +4,9 @@ import type { ImageJobView, StoredImageView } from '../../../domain/images/schem
 import { useActingRefusal } from '../access/use-acting.ts';
 import { apiBase, callApi, Refusal, recordPath } from '../shared/api-call.ts';
 import { shellWord } from '../shared/commands.ts';
-import { READ_EVERY_MS } from '../shared/list/list-frame.tsx';
 import { ListPage } from '../shared/list/list-page.tsx';
 import type { ListColumn } from '../shared/list/list-table.tsx';
+import { useLive } from '../shared/live/use-live.ts';
 import { Failure } from '../shared/ui/failure.tsx';
 import { Moment } from '../shared/ui/moment.tsx';
 import { Part, Rows } from '../shared/ui/part.tsx';
@@ -29,7 +29,7 @@ export function ImagePage() {
       filters={[]}
       api={{ path: '/images' }}
       queryKey={['images']}
-      topic={null}
+      topic="images"
       rows={({ images }) => images}
       keyOf={({ id }) => id}
       columns={[
@@ -135,18 +135,13 @@ function ImageDetails({ id }: { id: string }) {
   );
 }
 
-/** How often jobs are read of which none goes on, ms. */
-const SELDOM_MS = 60_000;
-
 /** Jobs that customise images. */
 function Jobs() {
   const read = useQuery({
     queryKey: ['images', 'jobs'],
     queryFn: ({ signal }) => callApi<ImageJobView[]>('/jobs', { surface: '/apis/ims', signal }),
-    // All of them are one answer: it is read seldom while there is nothing to wait for.
-    refetchInterval: ({ state }) =>
-      state.data?.some(({ status }) => !ENDED.includes(status)) === true ? READ_EVERY_MS : SELDOM_MS,
   });
+  useLive('images', ['images', 'jobs']);
   return (
     <Part title="Image jobs" read={read}>
       {(jobs) => (
@@ -167,7 +162,6 @@ function Jobs() {
 
 /** Jobs that are shown, the newest ones. */
 const JOBS = 50;
-const ENDED: readonly string[] = ['success', 'error'];
 
 const JOB_COLUMNS: readonly ListColumn<ImageJobView>[] = [
   { head: 'Job', cell: ({ id }) => shownText(id) },

@@ -24,7 +24,7 @@ export function OperatorPage() {
       filters={RESOURCE_FILTERS}
       api={{ path: '/operator/resources' }}
       queryKey={['operator']}
-      topic={null}
+      topic="operator"
       rows={({ resources }) => resources}
       keyOf={({ id }) => id}
       columns={COLUMNS}

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import type { OperatorView, OperatorWatchView } from '../../../domain/operator/view-schema.ts';
 import { callApi } from '../shared/api-call.ts';
-import { READ_EVERY_MS } from '../shared/list/list-frame.tsx';
 import type { ListColumn } from '../shared/list/list-table.tsx';
+import { useLive } from '../shared/live/use-live.ts';
 import { Moment } from '../shared/ui/moment.tsx';
 import { Part, Rows } from '../shared/ui/part.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
@@ -14,13 +14,13 @@ export function Operators({ operator }: { operator: string | undefined }) {
   const operators = useQuery({
     queryKey: ['operator', 'operators'],
     queryFn: ({ signal }) => callApi<{ operators: OperatorView[] }>('/operator', { signal }),
-    refetchInterval: READ_EVERY_MS,
   });
   const watches = useQuery({
     queryKey: ['operator', 'watches', query],
     queryFn: ({ signal }) => callApi<{ watches: OperatorWatchView[] }>(`/operator/watches${query}`, { signal }),
-    refetchInterval: READ_EVERY_MS,
   });
+  useLive('operator', ['operator', 'operators']);
+  useLive('operator', ['operator', 'watches', query]);
   return (
     <>
       <Part title="Operators" read={operators}>

@@ -3,25 +3,25 @@ import type { OperatorReconcileView } from '../../../domain/operator/view-schema
 import { NewestOutput } from '../runs/newest-output.tsx';
 import { callApi, Refusal, recordPath } from '../shared/api-call.ts';
 import { shellWord } from '../shared/commands.ts';
+import { useLive } from '../shared/live/use-live.ts';
 import { CopyCommand } from '../shared/ui/copy-command.tsx';
 import { Failure } from '../shared/ui/failure.tsx';
 import { Moment } from '../shared/ui/moment.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
 import { causeText, countsText, outcomeText, writeText } from './resource-text.ts';
 
-/** While a reconcile goes on it is read so often, ms. */
-const OPEN_MS = 2_000;
 /** Writes that are named at most. */
 const NAMED = 100;
 
 /** A reconcile: its cause, how it ended, what it wrote, and what its run put out. */
 export function ReconcileDetails({ id }: { id: string }) {
   const path = recordPath('operator/reconciles', id);
+  const topic = `reconcile:${id}`;
   const read = useQuery({
-    queryKey: ['operator', 'reconcile', id],
+    queryKey: ['operator', 'reconcile', id, 'record'],
     queryFn: ({ signal }) => callApi<OperatorReconcileView>(path, { signal }),
-    refetchInterval: ({ state }) => (state.data?.outcome === null ? OPEN_MS : false),
   });
+  useLive(topic, ['operator', 'reconcile', id, 'record']);
   const isGone = read.error instanceof Refusal && read.error.status === 404;
   const record = isGone ? undefined : read.data;
   return (
@@ -31,7 +31,11 @@ export function ReconcileDetails({ id }: { id: string }) {
       {read.isError && !isGone && <Failure error={read.error} retry={() => void read.refetch()} />}
       {record !== undefined && <Shown record={record} />}
       {record !== undefined && (
-        <NewestOutput path={`${path}/logs`} queryKey={['operator', 'reconcile', id]} isOpen={record.outcome === null} />
+        <NewestOutput
+          path={`${path}/logs`}
+          queryKey={['operator', 'reconcile', id]}
+          topic={record.outcome === null ? topic : null}
+        />
       )}
       {record !== undefined && (
         <CopyCommand name="Copy reconcile as CLI" text={`./muster operator reconcile-get ${shellWord(id)}`} />

@@ -3,7 +3,6 @@ import { Link } from '@tanstack/react-router';
 import type { OperatorReconcileView } from '../../../domain/operator/view-schema.ts';
 import { callApi, recordPath } from '../shared/api-call.ts';
 import { type ListPlace, listPath } from '../shared/list/filters.ts';
-import { READ_EVERY_MS } from '../shared/list/list-frame.tsx';
 import { ListTable, Paging } from '../shared/list/list-table.tsx';
 import { Failure } from '../shared/ui/failure.tsx';
 import { Moment } from '../shared/ui/moment.tsx';
@@ -23,7 +22,6 @@ export function Reconciles({ resource, search }: { resource: string; search: Lis
     queryKey: ['operator', 'resource', resource, path],
     queryFn: ({ signal }) => callApi<ReconcilesAnswer>(path, { signal }),
     placeholderData: (before) => before,
-    refetchInterval: search.after_id === undefined ? READ_EVERY_MS : false,
   });
   return (
     <section aria-label="Reconciles">

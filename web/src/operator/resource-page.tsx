@@ -2,7 +2,6 @@ import { Link, useParams, useSearch } from '@tanstack/react-router';
 import type { OperatorResourceView } from '../../../domain/operator/view-schema.ts';
 import { useActingRefusal } from '../access/use-acting.ts';
 import { recordPath } from '../shared/api-call.ts';
-import { READ_EVERY_MS } from '../shared/list/list-frame.tsx';
 import { Moment } from '../shared/ui/moment.tsx';
 import { PostAction } from '../shared/ui/post-action.tsx';
 import { RecordPage } from '../shared/ui/record-page.tsx';
@@ -21,7 +20,7 @@ export function ResourcePage() {
       title={(found) => `Resource ${shownText(found === undefined ? id : `${found.kind} ${nameOf(found)}`)}`}
       path={recordPath('operator/resources', id)}
       queryKey={['operator', 'resource', id]}
-      live={{ everyMs: READ_EVERY_MS }}
+      topic={`operator:${id}`}
       dropped={dropped}
       gone={
         <>

@@ -13,9 +13,6 @@ import { Part, Rows } from '../shared/ui/part.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
 import { incomingText, originText } from './plan-text.ts';
 
-/** How often a node is read while its plan goes on, ms. */
-const READ_EVERY_MS = 3_000;
-
 interface NodeDetailsProps {
   plan: PlanView;
   /** Its id. */
@@ -27,18 +24,15 @@ interface NodeDetailsProps {
 /** Why a node stands in its plan, what became of it, what ran for it, and what is near it. */
 export function NodeDetails({ plan: { id, state }, node, after }: NodeDetailsProps) {
   const path = recordPath(`propagation/plans/${encodeURIComponent(id)}/nodes`, node);
-  const refetchInterval = state === 'running' || state === 'paused' ? READ_EVERY_MS : (false as const);
   const explained = useQuery({
     queryKey: ['plan', id, 'explain', node, state],
     queryFn: ({ signal }) => callApi<Explanation>(`${path}/explain`, { signal }),
     placeholderData: (before) => before,
-    refetchInterval,
   });
   const attempts = useQuery({
     queryKey: ['plan', id, 'attempts', node, state],
     queryFn: ({ signal }) => callApi<{ attempts: AttemptView[] }>(`${path}/attempts`, { signal }),
     placeholderData: (before) => before,
-    refetchInterval,
   });
   const near = useQuery({
     queryKey: ['plan', id, 'near', node, state],
@@ -47,7 +41,6 @@ export function NodeDetails({ plan: { id, state }, node, after }: NodeDetailsPro
       return callApi<string>(`${recordPath('propagation/plans', id)}/graph?${query}`, { signal, isText: true });
     },
     placeholderData: (before) => before,
-    refetchInterval,
   });
   return (
     <section aria-label={`Node ${shownText(node)}`}>
@@ -76,7 +69,7 @@ export function NodeDetails({ plan: { id, state }, node, after }: NodeDetailsPro
                 <NewestOutput
                   path={`${recordPath('propagation/attempts', newest.id)}/logs`}
                   queryKey={['plan', id, 'output', newest.id]}
-                  isOpen={newest.state === 'open'}
+                  topic={newest.state === 'open' ? `attempt:${newest.id}` : null}
                 />
               )}
             </>

@@ -3,9 +3,9 @@ import { Link, useSearch } from '@tanstack/react-router';
 import type { PlanView } from '../../../domain/propagation/plan-view-schema.ts';
 import type { StagedItemView } from '../../../domain/propagation/schema.ts';
 import { callApi } from '../shared/api-call.ts';
-import { READ_EVERY_MS } from '../shared/list/list-frame.tsx';
 import { ListPage } from '../shared/list/list-page.tsx';
 import type { ListColumn } from '../shared/list/list-table.tsx';
+import { useLive } from '../shared/live/use-live.ts';
 import { Moment } from '../shared/ui/moment.tsx';
 import { Part, Rows } from '../shared/ui/part.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
@@ -31,7 +31,7 @@ export function PlanListPage() {
       filters={PLAN_FILTERS}
       api={{ path: '/propagation/plans' }}
       queryKey={['plans']}
-      topic={null}
+      topic="plans"
       rows={({ plans }) => plans}
       keyOf={({ id }) => id}
       columns={COLUMNS}
@@ -85,8 +85,8 @@ function Staged() {
       callApi<{ changes: StagedItemView[]; next: object | null }>(`/propagation/changes/staged?limit=${STAGED}`, {
         signal,
       }),
-    refetchInterval: READ_EVERY_MS,
   });
+  useLive('plans', ['plans', 'staged']);
   return (
     <Part title="Staged changes" read={read}>
       {({ changes, next }) => (

@@ -14,8 +14,6 @@ import { loopOf, reasonText, sizeOf } from './plan-text.ts';
 const DRAWN = 500;
 /** Edges that are read. */
 const EDGES = 10_000;
-/** How often what may change is read, ms. */
-const READ_EVERY_MS = 3_000;
 const ENDED: readonly string[] = ['succeeded', 'failed', 'stopped', 'abandoned'];
 
 interface NodesAnswer {
@@ -40,10 +38,9 @@ export function PlanNodes({ plan, search }: { plan: PlanView; search: ListPlace 
     queryKey: ['plan', id, path, ENDED.includes(state)],
     queryFn: ({ signal }) => callApi<NodesAnswer>(path, { signal }),
     placeholderData: (before) => before,
-    refetchInterval: ENDED.includes(state) ? false : READ_EVERY_MS,
   });
   const edges = useQuery({
-    queryKey: ['plan', id, 'edges'],
+    queryKey: ['plan-edges', id],
     queryFn: ({ signal }) => callApi<EdgesAnswer>(`${base}/edges?limit=${EDGES}`, { signal }),
     enabled: isSmall,
     // The edges of a plan stay as it was built.

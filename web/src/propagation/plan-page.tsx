@@ -12,9 +12,6 @@ import { NodeDetails } from './node-details.tsx';
 import { PlanNodes } from './plan-nodes.tsx';
 import { countsText, type PlanVerb, verbRefusal, whyText } from './plan-text.ts';
 
-/** How often a plan is read, ms: it may end soon. */
-const READ_EVERY_MS = 3_000;
-
 /** What does this plan do, and why? */
 export function PlanPage() {
   const { id } = useParams({ from: '/propagation/$id' });
@@ -26,7 +23,7 @@ export function PlanPage() {
       title={() => `Plan ${shownText(id)}`}
       path={path}
       queryKey={['plan', id]}
-      live={{ everyMs: READ_EVERY_MS }}
+      topic={`plan:${id}`}
       dropped={dropped}
       gone={
         <>

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { DriftDetail } from '../../../domain/components/drift-schema.ts';
 import { callApi, Refusal, recordPath } from '../shared/api-call.ts';
+import { useLive } from '../shared/live/use-live.ts';
 import { Failure } from '../shared/ui/failure.tsx';
 import { Moment } from '../shared/ui/moment.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
@@ -12,8 +13,8 @@ export function DriftDetails({ id }: { id: string }) {
   const read = useQuery({
     queryKey: ['drift', 'one', id],
     queryFn: ({ signal }) => callApi<DriftDetail>(recordPath('drift', id), { signal }),
-    refetchInterval: 10_000,
   });
+  useLive('drift', ['drift', 'one', id]);
   const isGone = read.error instanceof Refusal && read.error.status === 404;
   return (
     <section aria-label={`Drift of ${shownText(id)}`} aria-busy={read.isPending || undefined}>

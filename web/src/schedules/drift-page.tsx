@@ -25,7 +25,7 @@ export function DriftPage() {
       filters={DRIFT_FILTERS}
       api={{ path: '/drift' }}
       queryKey={['drift']}
-      topic={null}
+      topic="drift"
       rows={({ drift }) => drift}
       keyOf={({ id }) => id}
       columns={[

@@ -4,8 +4,8 @@ import type { ScheduleNext, ScheduleRunView, ScheduleView } from '../../../domai
 import { useActingRefusal } from '../access/use-acting.ts';
 import { callApi, Refusal, recordPath } from '../shared/api-call.ts';
 import { shellWord } from '../shared/commands.ts';
-import { READ_EVERY_MS } from '../shared/list/list-frame.tsx';
 import type { ListColumn } from '../shared/list/list-table.tsx';
+import { useLive } from '../shared/live/use-live.ts';
 import { Failure } from '../shared/ui/failure.tsx';
 import { Moment } from '../shared/ui/moment.tsx';
 import { Part, Rows } from '../shared/ui/part.tsx';
@@ -15,6 +15,7 @@ import { actionText, resultText, runText } from './schedule-text.ts';
 
 /** Times and runs that are shown. */
 const [TIMES, RUNS] = [5, 20];
+const TOPIC = 'schedules';
 
 /** A schedule: its next times, its last runs, and what may be asked of it. */
 export function ScheduleDetails({ name }: { name: string }) {
@@ -22,8 +23,8 @@ export function ScheduleDetails({ name }: { name: string }) {
   const read = useQuery({
     queryKey: ['schedules', 'one', name],
     queryFn: ({ signal }) => callApi<ScheduleView>(path, { signal }),
-    refetchInterval: READ_EVERY_MS,
   });
+  useLive(TOPIC, ['schedules', 'one', name]);
   const isGone = read.error instanceof Refusal && read.error.status === 404;
   return (
     <section aria-label={`Schedule ${shownText(name)}`} aria-busy={read.isPending || undefined}>
@@ -48,13 +49,13 @@ function Shown({ schedule }: { schedule: ScheduleView }) {
   const next = useQuery({
     queryKey: ['schedules', 'next', name],
     queryFn: ({ signal }) => callApi<ScheduleNext>(`${path}/next?count=${TIMES}`, { signal }),
-    refetchInterval: READ_EVERY_MS,
   });
   const runs = useQuery({
     queryKey: ['schedules', 'runs', name],
     queryFn: ({ signal }) => callApi<{ runs: ScheduleRunView[] }>(`${path}/runs?limit=${RUNS}`, { signal }),
-    refetchInterval: READ_EVERY_MS,
   });
+  useLive(TOPIC, ['schedules', 'next', name]);
+  useLive(TOPIC, ['schedules', 'runs', name]);
   return (
     <>
       <dl>

@@ -22,7 +22,7 @@ export function SchedulePage() {
       filters={[]}
       api={{ path: '/schedules' }}
       queryKey={['schedules']}
-      topic={null}
+      topic="schedules"
       rows={({ schedules }) => schedules}
       keyOf={({ id }) => id}
       columns={[

@@ -8,9 +8,9 @@ import { useMe } from '../access/me.ts';
 import { useActingRefusal } from '../access/use-acting.ts';
 import { callApi, recordPath } from '../shared/api-call.ts';
 import { shellWord } from '../shared/commands.ts';
-import { READ_EVERY_MS } from '../shared/list/list-frame.tsx';
 import { ListPage } from '../shared/list/list-page.tsx';
 import type { ListColumn } from '../shared/list/list-table.tsx';
+import { useLive } from '../shared/live/use-live.ts';
 import { Moment } from '../shared/ui/moment.tsx';
 import { Part, Rows } from '../shared/ui/part.tsx';
 import { PostAction } from '../shared/ui/post-action.tsx';
@@ -34,7 +34,7 @@ export function AccessPage() {
       filters={[]}
       api={{ path: '/tokens' }}
       queryKey={['tokens']}
-      topic={null}
+      topic="access"
       refusal={refusal}
       rows={({ tokens }) => tokens}
       keyOf={({ id }) => id}
@@ -111,8 +111,8 @@ function Secrets({ shown }: { shown: string | undefined }) {
   const read = useQuery({
     queryKey: ['secrets', 'list'],
     queryFn: ({ signal }) => callApi<{ secrets: StoredSecret[] }>('/secrets', { signal }),
-    refetchInterval: READ_EVERY_MS,
   });
+  useLive('access', ['secrets', 'list']);
   return (
     <Part title="Secrets" read={read}>
       {({ secrets }) => (

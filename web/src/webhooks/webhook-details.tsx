@@ -4,8 +4,8 @@ import type { DeliveryView, WebhookView } from '../../../domain/webhooks/webhook
 import { useActingRefusal } from '../access/use-acting.ts';
 import { callApi, Refusal, recordPath } from '../shared/api-call.ts';
 import { shellWord } from '../shared/commands.ts';
-import { READ_EVERY_MS } from '../shared/list/list-frame.tsx';
 import type { ListColumn } from '../shared/list/list-table.tsx';
+import { useLive } from '../shared/live/use-live.ts';
 import { Failure } from '../shared/ui/failure.tsx';
 import { Moment } from '../shared/ui/moment.tsx';
 import { Part, Rows } from '../shared/ui/part.tsx';
@@ -21,14 +21,14 @@ export function WebhookDetails({ name }: { name: string }) {
   const read = useQuery({
     queryKey: ['webhooks', 'one', name],
     queryFn: ({ signal }) => callApi<WebhookView>(path, { signal }),
-    refetchInterval: READ_EVERY_MS,
   });
   const deliveries = useQuery({
     queryKey: ['webhooks', 'deliveries', name],
     queryFn: ({ signal }) =>
       callApi<{ deliveries: DeliveryView[] }>(`${path}/deliveries?limit=${DELIVERIES}`, { signal }),
-    refetchInterval: READ_EVERY_MS,
   });
+  useLive('webhooks', ['webhooks', 'one', name]);
+  useLive('webhooks', ['webhooks', 'deliveries', name]);
   const isGone = read.error instanceof Refusal && read.error.status === 404;
   return (
     <section aria-label={`Webhook ${shownText(name)}`} aria-busy={read.isPending || undefined}>

@@ -25,7 +25,7 @@ export function WebhookPage() {
       filters={[]}
       api={{ path: '/webhooks' }}
       queryKey={['webhooks']}
-      topic={null}
+      topic="webhooks"
       refusal={refusal}
       rows={({ webhooks }) => webhooks}
       keyOf={({ name }) => name}

@@ -7,9 +7,6 @@ import { CopyCommand } from '../ui/copy-command.tsx';
 import { Failure } from '../ui/failure.tsx';
 import { DroppedNotice } from '../ui/notice.tsx';
 
-/** How often a list without a topic is read while it is seen, ms. */
-export const READ_EVERY_MS = 10_000;
-
 export interface ListFrameProps<Answer> {
   /** Of the page and of its heading. */
   name: string;
@@ -19,10 +16,8 @@ export interface ListFrameProps<Answer> {
   path: string;
   surface?: Surface | undefined;
   queryKey: QueryKey;
-  /** Topic of the stream that tells of changes; null: there is none. */
-  topic: string | null;
-  /** Whether it is read from time to time where no topic tells of changes. */
-  isPolled: boolean;
+  /** Topic of the stream that tells of changes. */
+  topic: string;
   /** Why the user may not read it; null: nothing is in the way. */
   refusal?: string | null | undefined;
   /** Between heading and filters. */
@@ -43,17 +38,16 @@ export interface ListFrameProps<Answer> {
 
 /** What stands around every list: it is read and read anew, and fails in its own panel. While it is read anew, what was found before stays. */
 export function ListFrame<Answer>(props: ListFrameProps<Answer>) {
-  const { name, path, surface, topic, isPolled, refusal = null, bar, isShownByBar, children } = props;
+  const { name, path, surface, topic, refusal = null, bar, isShownByBar, children } = props;
   const queryKey = [...props.queryKey, 'list', path];
   const list = useQuery({
     queryKey,
     queryFn: ({ signal }) => callApi<Answer>(path, { signal, ...(surface === undefined ? {} : { surface }) }),
     placeholderData: (before) => before,
     enabled: refusal === null,
-    ...(topic === null && isPolled ? { refetchInterval: READ_EVERY_MS } : {}),
   });
-  useLive(topic, queryKey);
   const isRead = refusal === null;
+  useLive(isRead ? topic : null, queryKey);
   return (
     <main aria-busy={(isRead && (list.isPending || list.isPlaceholderData)) || undefined}>
       <title>{`${name} - Muster`}</title>

@@ -23,8 +23,8 @@ export interface ListPageProps<Answer, Row> {
   /** What is asked of the API beside the filters. */
   api: { path: string; surface?: Surface; ask?: Readonly<Record<string, string>> };
   queryKey: QueryKey;
-  /** Topic of the stream that tells of changes; null: there is none, and the list is read from time to time. */
-  topic: string | null;
+  /** Topic of the stream that tells of changes. */
+  topic: string;
   /** Why the user may not read it; null: nothing is in the way. */
   refusal?: string | null;
   rows(answer: Answer): readonly Row[];
@@ -68,7 +68,6 @@ export function ListPage<Answer, Row>(props: ListPageProps<Answer, Row>) {
       surface={api.surface}
       queryKey={queryKey}
       topic={topic}
-      isPolled={search.after_id === undefined}
       refusal={refusal}
       above={above}
       bar={() => instead ?? <FilterBar filters={filters} search={search} beside={beside} />}

@@ -14,8 +14,8 @@ interface RecordPageProps<Answer> {
   path: string;
   surface?: Surface;
   queryKey: QueryKey;
-  /** The topic that tells of changes; without one, how often it is read, ms. */
-  live: { topic: string } | { everyMs: number };
+  /** Topic of the stream that tells of changes of all below the key. */
+  topic: string;
   dropped: readonly string[] | undefined;
   /** What stands there when there is no such record, and where others are. */
   gone: ReactNode;
@@ -26,13 +26,12 @@ interface RecordPageProps<Answer> {
 
 /** The page. While it is read anew, what was found before stays. */
 export function RecordPage<Answer>(props: RecordPageProps<Answer>) {
-  const { path, surface = '/api/v1', queryKey, live, dropped, gone, command, children } = props;
+  const { path, surface = '/api/v1', queryKey, topic, dropped, gone, command, children } = props;
   const read = useQuery({
     queryKey: [...queryKey, path],
     queryFn: ({ signal }) => callApi<Answer>(path, { signal, surface }),
-    ...('everyMs' in live ? { refetchInterval: live.everyMs } : {}),
   });
-  useLive('topic' in live ? live.topic : null, queryKey);
+  useLive(topic, queryKey);
   const title = props.title(read.data);
   const isGone = read.error instanceof Refusal && read.error.status === 404;
   return (
