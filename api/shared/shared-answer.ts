@@ -21,3 +21,17 @@ export function sharedAnswer<T>(read: () => Promise<T>, milliseconds: number): (
     return answer;
   };
 }
+
+/** The answer that was read last, at once, while the next one is read; where there is none yet, the first one. */
+export function lastAnswer<T>(read: () => Promise<T>): () => Promise<T> {
+  let last: { answer: T } | undefined;
+  return async () => {
+    const next = read().then((answer) => {
+      last = { answer };
+      return answer;
+    });
+    if (last === undefined) return next;
+    next.catch(() => undefined);
+    return last.answer;
+  };
+}

@@ -16,6 +16,7 @@ import { findComponent, knownIds } from '../../store/components/components.ts';
 import { readOptions } from '../../store/configurations/options.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { createStatusReader, type StatusReader } from './desired-layers.ts';
+import { bothOf, idsOfFailure } from './failures.ts';
 import { componentNotFound } from './read-components.ts';
 import { selectComponents, selectionOf } from './select-components.ts';
 import { expandHostlist } from './select-once.ts';
@@ -65,11 +66,12 @@ export async function allComponentItems(db: Db, query: ComponentItemsQuery): Pro
 }
 
 async function stepsOf(db: Db, query: ComponentItemsQuery) {
-  const { hosts, status, changed_since } = query;
+  const { hosts, status, failure, changed_since } = query;
   const chosen = selectionOf(query);
   const named = hosts ? await expandHostlist(db, hosts) : null;
+  const failed = failure === undefined ? undefined : await idsOfFailure(db, failure);
   const changedSince = changed_since === undefined ? undefined : new Date(changed_since);
-  const selection = { ...chosen, changedSince, ids: named === null ? chosen.ids : bothOf(named, chosen.ids) };
+  const selection = { ...chosen, changedSince, ids: bothOf(bothOf(named ?? undefined, chosen.ids), failed) };
   const options = await readOptions(db);
   const steps = { db, options, selection, status: status || undefined, lock: 'none' } as const;
   return { named, steps };
@@ -119,12 +121,6 @@ function itemOf(
   const why = whyOf({ component, status, layers: reader.layersOf(component), options });
   const updated_at = updatedAt.toISOString();
   return { id, status: status.status, why, enabled, desired_config, error_count, tags, session, updated_at };
-}
-
-function bothOf(names: readonly string[], ids: readonly string[] | undefined): readonly string[] {
-  if (ids === undefined) return names;
-  const wanted = new Set(ids);
-  return names.filter((name) => wanted.has(name));
 }
 
 async function unknownOf(db: Db, names: readonly string[]): Promise<string[]> {

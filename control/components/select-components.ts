@@ -1,3 +1,4 @@
+import type { DriftStatus } from '../../domain/components/drift-schema.ts';
 import type { Component, ComponentFilter } from '../../domain/components/schema.ts';
 import type { StatusOptions } from '../../domain/components/status.ts';
 import { parseTagFilter } from '../../domain/components/tags.ts';
@@ -15,13 +16,16 @@ import { createStatusReader, type StatusReader } from './desired-layers.ts';
 const BATCH = 2_000;
 
 /** A filter with its texts taken apart; empty texts filter nothing. Throws `bad_tags`. */
-export function selectionOf(filter: ComponentFilter & { text?: string | undefined }): ComponentSelection {
+export function selectionOf(
+  filter: ComponentFilter & { text?: string | undefined; drift?: DriftStatus | undefined },
+): ComponentSelection {
   return {
     ids: filter.ids ? filter.ids.split(',') : undefined,
     enabled: filter.enabled,
     desiredConfig: filter.config_name || undefined,
     tags: parseTagFilter(filter.tags ?? ''),
     textInId: filter.text || undefined,
+    drift: filter.drift,
   };
 }
 

@@ -13,6 +13,7 @@ import { idsWithTag, knownIds } from '../../store/components/components.ts';
 import { findSelection, insertSelection } from '../../store/components/selections.ts';
 import { readOptions } from '../../store/configurations/options.ts';
 import type { Db } from '../../store/connection/database.ts';
+import { bothOf, idsOfFailure } from './failures.ts';
 import type { WriteComponentsDependencies } from './put-components.ts';
 import { selectionOf } from './select-components.ts';
 
@@ -60,12 +61,13 @@ export async function selectedIds(
 }
 
 async function findSelected(db: Db, selector: Selector) {
-  const { hosts, changed_since, ...filter } = 'filter' in selector ? selector.filter : {};
+  const { hosts, failure, changed_since, ...filter } = 'filter' in selector ? selector.filter : {};
   const named =
     'ids' in selector ? [...new Set(selector.ids)] : hosts === undefined ? null : await expandHostlist(db, hosts);
+  const failed = failure === undefined ? undefined : await idsOfFailure(db, failure);
   const found = await statusesOfComponents(db, {
     ...selectionOf(filter),
-    ids: named ?? undefined,
+    ids: bothOf(named ?? undefined, failed),
     status: filter.status || undefined,
     changedSince: changed_since === undefined ? undefined : new Date(changed_since),
     options: await readOptions(db),

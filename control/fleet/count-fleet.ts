@@ -9,16 +9,20 @@ import { stopState } from './stop-everything.ts';
 interface FleetDependencies {
   db: Db;
   clock(): Date;
+  /** How much needs a person. */
+  countAttention(): Promise<number>;
 }
 
 /** Returns the fleet in numbers, as it is now. */
-export async function countFleet({ db, clock }: FleetDependencies): Promise<Fleet> {
+export async function countFleet({ db, clock, countAttention }: FleetDependencies): Promise<Fleet> {
   const asOf = clock().toISOString();
-  const [counted, configurations, batcher, stop] = await Promise.all([
+  const [counted, configurations, batcher, stop, attention] = await Promise.all([
     countComponents(db),
     countByConfiguration(db, FLEET_CONFIGURATIONS),
     readBatcher({ db, clock }),
     stopState(db),
+    // The counts are worth more than this one.
+    countAttention().catch(() => null),
   ]);
   const sum = (matches: (one: (typeof counted)[number]) => boolean) =>
     counted.filter(matches).reduce((total, { count }) => total + Number(count), 0);
@@ -36,6 +40,7 @@ export async function countFleet({ db, clock }: FleetDependencies): Promise<Flee
     by_configuration: configurations,
     batcher,
     stop,
+    attention,
     as_of: asOf,
   };
 }

@@ -1,13 +1,13 @@
-import { statfs } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import type { Status } from '../../domain/service/status-schema.ts';
-import { diskOf, systemChecks } from '../../domain/service/system-checks.ts';
-import type { System, SystemDisk, SystemProcess, SystemQueue } from '../../domain/service/system-schema.ts';
+import { systemChecks } from '../../domain/service/system-checks.ts';
+import type { System, SystemProcess, SystemQueue } from '../../domain/service/system-schema.ts';
 import { type EngineQueue, freshPollers } from '../../domain/sessions/workers-at-work.ts';
 import { type Db, isConnectionError } from '../../store/connection/database.ts';
 import { readDatabaseFacts } from '../../store/connection/service.ts';
 import { type Counts, readCounts } from '../../store/fleet/gauges.ts';
 import { listOperators, type ReadOperator } from '../../store/operator/reads.ts';
+import { readDisk } from './read-disk.ts';
 
 export interface SystemDependencies {
   db: Db;
@@ -41,12 +41,6 @@ export async function readSystem(deps: SystemDependencies, status: Status): Prom
     disk,
   };
   return { ...system, checks: systemChecks(system) };
-}
-
-/** Returns the disk of a folder; null when it cannot be read. */
-export async function readDisk(path: string): Promise<SystemDisk | null> {
-  const found = await statfs(path).catch(() => null);
-  return found === null ? null : diskOf(path, found.bavail * found.bsize, found.blocks * found.bsize);
 }
 
 async function readStored({ db, clock }: SystemDependencies) {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { AFTER_ID_TEXT, LIMIT_TEXT, NextPageSchema, TagsSchema } from '../schema.ts';
 import { CONFIGURATION_STATUSES, ComponentListQuerySchema, DesiredLayerSchema, StateLayerSchema } from './schema.ts';
-import { HostsSchema, TextInIdSchema } from './selection-schema.ts';
+import { DriftSchema, FailureSchema, HostsSchema, TextInIdSchema } from './selection-schema.ts';
 
 /** Names without a component that an answer shows. */
 export const SHOWN_UNKNOWN = 20;
@@ -18,6 +18,8 @@ export const ComponentItemsQuerySchema = z.object({
   tags,
   hosts: HostsSchema.optional(),
   text: TextInIdSchema.optional(),
+  failure: FailureSchema.optional(),
+  drift: DriftSchema.optional(),
   changed_since: z.iso.datetime().optional().describe('Only components whose record changed after this time.'),
   limit: z.int().min(1).max(1_000).default(100).describe(LIMIT_TEXT),
   after_id: z.string().default('').describe(AFTER_ID_TEXT),

@@ -1,6 +1,7 @@
 /** Selections of components, and actions on them. */
 import { z } from 'zod';
 import { KEY_MAX, TagsSchema, text } from '../schema.ts';
+import { DRIFT_STATUSES } from './drift-schema.ts';
 import { HOSTLIST_BYTES, HOSTLIST_NAMES } from './hostlist.ts';
 import { CONFIGURATION_STATUSES, ComponentFilterSchema } from './schema.ts';
 
@@ -23,10 +24,23 @@ export const HostlistAnswerSchema = z
   .object({ names: z.array(z.string()).describe('The names that it means, without doubles, in natural order.') })
   .meta({ id: 'HostlistNames' });
 
+export const FailureSchema = z
+  .string()
+  .regex(/^f[0-9a-f]{15}$/)
+  .describe(
+    'Only components that have failed, the last time with this: id of a failure, as `GET /fleet/attention` names it.',
+  );
+
+export const DriftSchema = z
+  .enum(DRIFT_STATUSES)
+  .describe('Only components of which the last check found this of some layer.');
+
 const SelectionFilterSchema = ComponentFilterSchema.omit({ ids: true })
   .extend({
     hosts: HostsSchema.optional(),
     text: TextInIdSchema.optional(),
+    failure: FailureSchema.optional(),
+    drift: DriftSchema.optional(),
     changed_since: z.iso.datetime().optional().describe('Only components whose record changed after this time.'),
   })
   .strict()

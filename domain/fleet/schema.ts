@@ -28,6 +28,9 @@ export const FleetSchema = z
       .describe('Desired configurations with most components, at most 100. An empty name: none is desired.'),
     batcher: BatcherSchema,
     stop: StopStateSchema,
+    attention: count
+      .nullable()
+      .describe('What needs a person, as `GET /fleet/attention` had it last; null where that could not be read.'),
     as_of: z.string().describe('When this was counted.'),
   })
   .meta({ id: 'Fleet' });

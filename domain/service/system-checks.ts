@@ -1,4 +1,5 @@
 /** What of Muster itself is well, in words, and what mends what is not. */
+import { bytesText } from '../text/bytes-text.ts';
 import type { System, SystemCheck, SystemDisk } from './system-schema.ts';
 
 const GIB = 1024 ** 3;
@@ -13,11 +14,6 @@ const CONNECTIONS = 0.9;
 /** Returns the disk as it is shown. */
 export function diskOf(path: string, free: number, size: number): SystemDisk {
   return { path, free, size, low: free < size * LOW_SHARE && free < LOW_BYTES };
-}
-
-/** Returns bytes in words. */
-export function bytesText(bytes: number): string {
-  return bytes < GIB ? `${Math.round(bytes / 1024 ** 2)} MiB` : `${(bytes / GIB).toFixed(1)} GiB`;
 }
 
 type Part = { ok: boolean; reason: string | null } | null;

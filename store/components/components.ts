@@ -1,4 +1,5 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely';
+import type { DriftStatus } from '../../domain/components/drift-schema.ts';
 import type { Component } from '../../domain/components/schema.ts';
 import type { WritableMember } from '../../domain/components/write-component.ts';
 import type { Db } from '../connection/database.ts';
@@ -15,6 +16,8 @@ export interface ComponentSelection {
   changedSince?: Date | undefined;
   /** Only components whose id has this text in it, in any case. */
   textInId?: string | undefined;
+  /** Only components of which the last check found this of some layer. */
+  drift?: DriftStatus | undefined;
 }
 
 /** Rows that one statement writes at most; bounds the memory of bulk writes. */
@@ -193,12 +196,16 @@ export async function deleteComponent(db: Db, id: string): Promise<boolean> {
 }
 
 /** The conditions of a selection but the desired configuration, over `components`. */
-export function restricted({ ids, enabled, tags, changedSince, textInId }: ComponentSelection): RawBuilder<boolean>[] {
+export function restricted(selection: ComponentSelection): RawBuilder<boolean>[] {
+  const { ids, enabled, tags, changedSince, textInId, drift } = selection;
   return [
     ...(changedSince === undefined ? [] : [sql<boolean>`components.updated_at > ${changedSince}`]),
     ...(textInId === undefined ? [] : [sql<boolean>`strpos(lower(components.id), lower(${textInId})) > 0`]),
     ...(ids === undefined ? [] : [sql<boolean>`components.id = any(${ids})`]),
     ...(enabled === undefined ? [] : [sql<boolean>`components.enabled = ${enabled}`]),
+    ...(drift === undefined
+      ? []
+      : [sql<boolean>`components.id in (select component_id from drift where drift.status = ${drift})`]),
     ...hasTags('components.tags', tags ?? []),
   ];
 }

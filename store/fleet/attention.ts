@@ -1,39 +1,21 @@
 /** What of the fleet needs a person, as the tables have it. */
 import { sql } from 'kysely';
-import type { FailureGroup, Trouble } from '../../domain/fleet/attention.ts';
-import { exhausted, judgedStandings } from '../components/component-status.ts';
-import { readOptions } from '../configurations/options.ts';
+import type { Trouble } from '../../domain/fleet/attention.ts';
 import type { Db } from '../connection/database.ts';
 
-/** Different messages that are told apart at most, and records of each other kind. */
-const [MESSAGES, RECORDS] = [1_000, 100];
+/** Records of each kind that are read at most. */
+const RECORDS = 100;
 
-/** Groups the components that have failed by the last message of each. Deleted sessions say nothing any more. */
-export async function groupFailures(db: Db): Promise<FailureGroup[]> {
-  const options = await readOptions(db);
-  const { rows } = await sql<FailureGroup>`
-    with recursive ${judgedStandings({ options })}, failed as (
-      select components.id, components.updated_at
-      from components join judged on judged.standing = components.standing
-      where judged.verdict = 'behind' and ${exhausted(options)}
-    ), last as (
-      select failed.id, result.message, result.session, coalesce(result.at, failed.updated_at) as at
-      from failed left join lateral (
-        select r.stored_at as at, jsonb_build_object('id', s.id, 'name', s.name) as session,
-          coalesce(r.message, case when r.from_events then (select error from runs where runs.id = r.run_id) end) as message
-        from host_results r join sessions s on s.id = r.session_id and s.deleted_at is null
-        where r.host = failed.id and r.status = 'failed' order by r.stored_at desc, r.run_id desc limit 1
-      ) as result on true
-    )
-    select message, count(*)::int as count, min(at) as since, max(at) as latest,
-      (array_agg(id order by at desc, id))[1] as host, (array_agg(session order by at desc, id))[1] as session
-    from last group by message order by count(*) desc, min(id) limit ${MESSAGES}`.execute(db);
-  return rows;
-}
+/** What the tables tell; the rest is seen from outside of them. */
+type StoredTrouble = Omit<Trouble, 'failures' | 'workers' | 'disk' | 'isBatcherLate'>;
 
-/** Sessions that hold, rollouts that were stopped, schedules whose last run failed, and keys that wait after a failure. */
-export async function readTrouble(db: Db, now: Date): Promise<Omit<Trouble, 'failures'>> {
-  const [held, rollouts, schedules, backoffs] = await Promise.all([
+/**
+ * Sessions that hold or wait for long, rollouts that were stopped, schedules whose last run failed, keys that wait after a failure, what drifts,
+ * and what is late.
+ * @param waitsSince what waits since before this waits for long
+ */
+export async function readTrouble(db: Db, now: Date, waitsSince: Date): Promise<StoredTrouble> {
+  const [held, rollouts, schedules, backoffs, waiting, drift, lags] = await Promise.all([
     db
       .selectFrom('sessions')
       .select(['id', 'name', 'message', 'updated_at as since'])
@@ -62,6 +44,26 @@ export async function readTrouble(db: Db, now: Date): Promise<Omit<Trouble, 'fai
       where backoff_length > 0 and backoff_start + make_interval(secs => backoff_length) > ${now}
         and exists (select from batches where batches.key = batch_keys.key and state <> 'ended')
       order by key limit ${RECORDS}`.execute(db),
+    sql<NonNullable<Trouble['waiting']>>`
+      select id, name, message, created_at as since,
+        (select count(*)::int from sessions where stage = 'queued' and deleted_at is null and created_at < ${waitsSince}) as count
+      from sessions where stage = 'queued' and deleted_at is null and created_at < ${waitsSince}
+      order by created_at limit 1`.execute(db),
+    sql<{ count: number; since: Date | null }>`
+      select count(distinct component_id)::int as count, min(checked_at) as since from drift where status = 'drifted'`.execute(
+      db,
+    ),
+    sql<Trouble['lags']>`
+      select (select coalesce(max(event_lag_ms), 0) / 1000.0 from runs where state = 'started')::float8 as events,
+        (select coalesce(max(extract(epoch from ${now}::timestamptz - created_at)), 0) from outbox)::float8 as outbox`.execute(
+      db,
+    ),
   ]);
-  return { held, rollouts, schedules: schedules.rows, backoffs: backoffs.rows };
+  const [drifted] = drift.rows;
+  return {
+    ...{ held, rollouts, schedules: schedules.rows, backoffs: backoffs.rows },
+    waiting: waiting.rows[0] ?? null,
+    drift: drifted === undefined || drifted.count === 0 ? null : drifted,
+    lags: lags.rows[0] ?? { events: 0, outbox: 0 },
+  };
 }

@@ -58,6 +58,16 @@ describe('doctor', () => {
     expect(table.err).toContain('workers: start a worker');
   });
 
+  test('shows what a server checks itself', async () => {
+    const own = [
+      { name: 'disk', ok: false, detail: '1.0 GiB of 100.0 GiB are free at /data', fix: 'make room at /data' },
+    ];
+    api.on('GET /api/v1/system', always(200, { ...status(), checks: own }));
+    const { exit, names } = await checks();
+    expect([exit, names]).toEqual([1, ['address', 'token', 'versions', 'clock', 'disk']]);
+    expect((await run(['doctor'])).err).toContain('disk: make room at /data');
+  });
+
   test('says that everything is stopped, and how it goes on', async () => {
     const stop = { stopped: true, since: '2026-11-21T10:00:00Z', actor: null, reason: 'power', complete: true };
     api.on('GET /api/v1/status', always(200, status({ stop })));
@@ -65,7 +75,7 @@ describe('doctor', () => {
   });
 
   test('says that a token is refused, that nobody answers, that a certificate is not there', async () => {
-    for (const path of ['/api/v1/me', '/api/v1/status'])
+    for (const path of ['/api/v1/me', '/api/v1/system', '/api/v1/status'])
       api.on(`GET ${path}`, (_request, response) => problem(response, 'unauthenticated', 'a token is needed'));
     const refused = await checks();
     expect([refused.exit, refused.of('token')?.ok, refused.of('server')]).toEqual([1, false, undefined]);

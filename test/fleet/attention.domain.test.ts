@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import type { FailureGroup } from '../../domain/components/failure-group.ts';
 import { failureSignature } from '../../domain/components/failure-signature.ts';
-import { attentionItems, type FailureGroup, type Trouble } from '../../domain/fleet/attention.ts';
+import { attentionItems, firstItems, type Trouble } from '../../domain/fleet/attention.ts';
 
 describe('the signature of a failure', () => {
   test.each([
@@ -22,49 +23,82 @@ const group = (message: string | null, host: string, minute: number, count = 1):
   ...{ message, count, host, since: at(minute), latest: at(minute + 1) },
   session: { id: `id-${minute}`, name: `s${minute}` },
 });
-const NOTHING: Trouble = { failures: [], held: [], rollouts: [], schedules: [], backoffs: [] };
+const NOTHING: Trouble = {
+  ...{ failures: [], held: [], rollouts: [], schedules: [], backoffs: [], waiting: null, drift: null },
+  ...{ workers: null, disk: null, lags: { events: 29, outbox: 59 }, isBatcherLate: false },
+};
+const itemsOf = (trouble: Partial<Trouble>) =>
+  attentionItems({ ...NOTHING, ...trouble }, (signature) => `<${signature}>`);
 
 describe('what needs attention', () => {
   test('is nothing where nothing is wrong', () => {
-    expect(attentionItems(NOTHING)).toEqual([]);
+    expect(itemsOf({})).toEqual([]);
   });
 
   test('joins failures that differ in hosts and numbers alone, and leads to the newest', () => {
     const failures = [group('n1: rc 100\nmore', 'n1', 5, 2), group('n2: rc 7', 'n2', 9), group(null, 'n3', 1)];
-    expect(attentionItems({ ...NOTHING, failures })).toMatchObject([
+    expect(itemsOf({ failures })).toMatchObject([
       {
         kind: 'failed_components',
         what: 'failed hosts',
         count: 3,
         since: at(5).toISOString(),
         reason: 'n2: rc 7',
+        failure: '<HOST: rc N>',
         fix: { command: './muster session retry s9 --hosts failed' },
         link: { page: 'sessions', name: 's9', id: 'id-9' },
       },
-      { count: 1, reason: 'nothing is kept of why' },
+      { count: 1, reason: 'nothing is kept of why', failure: '<>' },
     ]);
   });
 
   test('of which no session is left leads to the components', () => {
-    const [item] = attentionItems({ ...NOTHING, failures: [{ ...group('x', 'n1', 1), session: null }] });
+    const [item] = itemsOf({ failures: [{ ...group('x', 'n1', 1), session: null }] });
     expect(item).toMatchObject({ link: { page: 'components' }, fix: { action: 'reset their errors' } });
   });
 
   test('has the worst first', () => {
-    const items = attentionItems({
+    const items = itemsOf({
       failures: [group('few', 'n1', 1), group('many', 'n1', 2, 9)],
       held: [{ id: 'i', name: 'h', message: 'held until 10:29:52Z', since: at(3) }],
       rollouts: [{ configuration: 'web', reason: 'too many failed', since: at(3) }],
       backoffs: [{ key: 'web', until: at(30) }],
       schedules: [{ name: 'nightly', error: 'no such configuration\nmore', since: at(3) }],
+      waiting: { id: 'w', name: 'late', message: 'waits for a slot', since: at(3), count: 2 },
+      drift: { count: 3, since: at(1) },
+      workers: 'no worker has asked for work',
+      disk: { path: '/data', free: 1024 ** 3 },
+      lags: { events: 30, outbox: 60 },
+      isBatcherLate: true,
     });
     expect(items.map(({ kind, reason }) => [kind, reason])).toEqual([
       ['failed_components', 'many'],
       ['failed_components', 'few'],
       ['held_session', 'held until 10:29:52Z'],
       ['stopped_rollout', 'too many failed'],
+      ['waiting_session', 'waits for a slot'],
       ['backoff', expect.stringContaining('2026-11-27T10:30:00.000Z')],
       ['failing_schedule', 'its last run failed: no such configuration'],
+      ['drift', 'a check found tasks that would change them'],
+      ['workers_away', 'no worker has asked for work'],
+      ['low_disk', '1.0 GiB are free at /data'],
+      ['lag', 'the newest event of a run was stored 30 s late'],
+      ['lag', 'a start or cancel waits for Temporal for 60 s'],
+      ['lag', 'no pass came when one was due'],
+    ]);
+  });
+
+  test('of Muster itself stays where there is more than an answer takes', () => {
+    const held = Array.from({ length: 150 }, (_, index) => ({
+      id: 'i',
+      name: `h${index}`,
+      message: 'held',
+      since: at(3),
+    }));
+    const first = firstItems(itemsOf({ held, workers: 'none', isBatcherLate: true }));
+    expect([first.length, first.slice(-3).map(({ kind }) => kind)]).toEqual([
+      100,
+      ['held_session', 'workers_away', 'lag'],
     ]);
   });
 });

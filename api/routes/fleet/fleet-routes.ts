@@ -21,7 +21,7 @@ export async function fleetRoutes(app: ApiServer, shared: SharedFleet): Promise<
         tags: ['fleet'],
         summary: 'What needs a person, the worst first',
         description:
-          'Failed components by what they failed with, held sessions, stopped rollouts, batches that wait after a failure, schedules whose last run failed.',
+          'Failed components by what they failed with, held sessions, stopped rollouts, sessions that wait for more than 5 min, batches that wait after a failure, schedules whose last run failed, drift, and what of Muster itself is not well: no worker, little disk, what is late.',
         response: { 200: AttentionSchema },
       },
       config: { access: 'reader', class: 'list' },

@@ -2,7 +2,7 @@ import { countFleet } from '../../../control/fleet/count-fleet.ts';
 import { listAttention } from '../../../control/fleet/list-attention.ts';
 import { readThroughput } from '../../../control/fleet/read-grid.ts';
 import type { ApiLane } from '../../shared/api-shared.ts';
-import { sharedAnswer } from '../../shared/shared-answer.ts';
+import { lastAnswer, sharedAnswer } from '../../shared/shared-answer.ts';
 import { configurationRoutes } from './configuration-routes.ts';
 import { explainRoutes } from './explain-routes.ts';
 import { fleetRoutes } from './fleet-routes.ts';
@@ -15,9 +15,18 @@ const [SHARED_MS, ATTENTION_SHARED_MS, HOURS_SHARED_MS] = [1_000, 3_000, 30_000]
 
 /** What concerns all lanes at once. */
 export const fleet: ApiLane = (shared, { stops }) => {
+  const { dataDir } = shared.settings;
+  const attention = sharedAnswer(
+    () => listAttention({ ...shared, dataDir, readWorkers: shared.temporal.workers }),
+    ATTENTION_SHARED_MS,
+  );
+  const countAttention = lastAnswer(async () => {
+    const { items, more } = await attention();
+    return items.length + more;
+  });
   const answers: SharedFleet = {
-    fleet: sharedAnswer(() => countFleet(shared), SHARED_MS),
-    attention: sharedAnswer(() => listAttention(shared), ATTENTION_SHARED_MS),
+    fleet: sharedAnswer(() => countFleet({ ...shared, countAttention }), SHARED_MS),
+    attention,
     throughput: sharedAnswer(() => readThroughput(shared), HOURS_SHARED_MS),
   };
   return {

@@ -16,6 +16,9 @@ export interface Check {
   fix: string | null;
 }
 
+/** GET /api/v1/system; of an older server GET /api/v1/status, without checks. */
+export type SystemAnswer = StatusAnswer & { checks?: Check[] };
+
 const DAY_MS = 86_400_000;
 /** A certificate that ends within so long is to be renewed. */
 const CERTIFICATE_LEFT_MS = 14 * DAY_MS;
@@ -30,16 +33,16 @@ const HANDSHAKE_MS = 5_000;
 export async function clientChecks(
   context: CliContext,
   options: ServerOptions,
-): Promise<{ checks: Check[]; status: StatusAnswer | null }> {
+): Promise<{ checks: Check[]; status: SystemAnswer | null }> {
   const url = options.url ?? context.defaultUrl;
   const api = apiOf(context, options);
   const checks = [addressCheck(context, options, url), ...(await certificateCheck(url, context.now()))];
   const token = await tokenCheck(context, api, url);
   checks.push(...token);
   try {
-    const answer = await api.open({ method: 'GET', path: '/api/v1/status' }, { timeout: ANSWER_TIMEOUT });
+    const answer = await openSystem(api);
     const date = Date.parse(answer.headers.get('date') ?? '');
-    const status = (await answer.json()) as StatusAnswer;
+    const status = (await answer.json()) as SystemAnswer;
     checks.push(versionCheck(context.version, status.versions.muster), clockCheck(date, context.now()));
     return { checks, status };
   } catch (error) {
@@ -47,6 +50,16 @@ export async function clientChecks(
     // Without a right to read nothing more is known, and the check of the token says so.
     if (failure.exit !== EXIT.notAllowed) checks.push(failed('server', failure));
     return { checks, status: null };
+  }
+}
+
+/** What the server says of itself, in full; an older one has the status alone. */
+async function openSystem(api: ApiClient) {
+  try {
+    return await api.open({ method: 'GET', path: '/api/v1/system' }, { timeout: ANSWER_TIMEOUT });
+  } catch (error) {
+    if (!(error instanceof CliFailure && error.exit === EXIT.notFound)) throw error;
+    return api.open({ method: 'GET', path: '/api/v1/status' }, { timeout: ANSWER_TIMEOUT });
   }
 }
 

@@ -1,6 +1,5 @@
 /** What the server says of itself, as checks. */
-import type { StatusAnswer } from '../stack/show-status.ts';
-import type { Check } from './client-checks.ts';
+import type { Check, SystemAnswer } from './client-checks.ts';
 
 /** Parts of the status that are well or not, and what to do where one is not. */
 const PARTS = [
@@ -11,8 +10,9 @@ const PARTS = [
   ['hardware_sync', 'hardware sync', 'look at the service that the server asks for hardware'],
 ] as const;
 
-/** Checks of the parts that the server knows. */
-export function serverChecks(status: StatusAnswer): Check[] {
+/** Checks of the server, as it says them itself; of an older one, those of its parts. */
+export function serverChecks(status: SystemAnswer): Check[] {
+  if (status.checks !== undefined) return status.checks;
   const checks = PARTS.flatMap(([member, name, fix]): Check[] => {
     const part = status[member];
     if (part === undefined || part === null) return [];

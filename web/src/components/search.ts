@@ -1,6 +1,6 @@
 /** What the URLs of the pages of components say, and what the API is asked for them. */
 import type { ComponentItemsQuery } from '../../../domain/components/list-schema.ts';
-import { booleanOf, type Dropped, keptValues, wholeTextOf, wordOf } from '../shared/search-values.ts';
+import { booleanOf, type Dropped, keptValues, matchOf, wholeTextOf, wordOf } from '../shared/search-values.ts';
 
 export const COMPONENT_STATUSES = ['configured', 'pending', 'failed', 'unconfigured'] as const;
 /** Components of one page of the list. */
@@ -8,6 +8,8 @@ export const PAGE = 500;
 
 /** Longest texts of the URL: a browser and a proxy take some 8,000 characters of an address. */
 const [LONG, SHORT] = [6_000, 600];
+/** An id of a failure. */
+const FAILURE = /^f[0-9a-f]{15}$/;
 
 /** Filters, in the words of the API. */
 export interface ComponentFilters {
@@ -17,6 +19,8 @@ export interface ComponentFilters {
   enabled?: boolean | undefined;
   config_name?: string | undefined;
   tags?: string | undefined;
+  /** Id of what they failed with. */
+  failure?: string | undefined;
 }
 
 export interface ComponentListSearch extends ComponentFilters, Dropped {
@@ -33,13 +37,15 @@ export function readComponentListSearch(given: Record<string, unknown>): Compone
     enabled: booleanOf(given.enabled),
     config_name: wholeTextOf(given.config_name, SHORT),
     tags: wholeTextOf(given.tags, LONG),
+    failure: given.failure === undefined ? undefined : matchOf(FAILURE, given.failure),
     after_id: wholeTextOf(given.after_id, SHORT),
   });
 }
 
 /** Returns the filters alone. */
-export function filtersOf({ text, hosts, status, enabled, config_name, tags }: ComponentListSearch): ComponentFilters {
-  const all = Object.entries({ text, hosts, status, enabled, config_name, tags });
+export function filtersOf(search: ComponentListSearch): ComponentFilters {
+  const { text, hosts, status, enabled, config_name, tags, failure } = search;
+  const all = Object.entries({ text, hosts, status, enabled, config_name, tags, failure });
   return Object.fromEntries(all.filter(([, value]) => value !== undefined));
 }
 

@@ -49,15 +49,19 @@ function Items({ attention: { items, more } }: { attention: Attention }) {
   );
 }
 
-function Item({ item: { kind, what, count, since, reason, fix, link } }: { item: AttentionItem }) {
+function Item({ item: { kind, what, count, since, reason, fix, failure, link } }: { item: AttentionItem }) {
   return (
     <tr>
       <th scope="row">
-        <Way link={link} text={what} />
+        <Way link={link} failure={failure} text={what} />
       </th>
       <td>
         {kind === 'failed_components' ? (
-          <Link to="/components" search={{ status: 'failed' }} aria-label={`Show ${count}`}>
+          <Link
+            to="/components"
+            search={{ status: 'failed', failure: failure ?? undefined }}
+            aria-label={`Show ${count}`}
+          >
             {count}
           </Link>
         ) : (
@@ -74,7 +78,7 @@ function Item({ item: { kind, what, count, since, reason, fix, link } }: { item:
 }
 
 /** Leads to what it is. */
-function Way({ link: { page, name, id }, text }: { link: AttentionItem['link']; text: string }) {
+function Way({ link: { page, name, id }, failure, text }: Pick<AttentionItem, 'link' | 'failure'> & { text: string }) {
   const shown = shownText(text);
   if (page === 'sessions' && name !== null) {
     return (
@@ -85,7 +89,14 @@ function Way({ link: { page, name, id }, text }: { link: AttentionItem['link']; 
   }
   if (page === 'components') {
     return (
-      <Link to="/components" search={{ status: 'failed' }}>
+      <Link to="/components" search={{ status: 'failed', failure: failure ?? undefined }}>
+        {shown}
+      </Link>
+    );
+  }
+  if (page === 'drift') {
+    return (
+      <Link to="/drift" search={{ status: 'drifted' }}>
         {shown}
       </Link>
     );
