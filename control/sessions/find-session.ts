@@ -9,10 +9,16 @@ export function sessionNotFound(name: string): Error {
   return musterError('session_not_found', `Session ${name} could not be found`);
 }
 
-/** The session of that name. Throws `session_not_found`. */
-export async function getSession(db: Db, name: string): Promise<SessionRow> {
+/**
+ * The session of that name. Throws `session_not_found`, and where another one has the name now `session_replaced`.
+ * @param id of the session that is meant; undefined: the one that has the name
+ */
+export async function getSession(db: Db, name: string, id?: string): Promise<SessionRow> {
   const row = isSessionName(name) ? await findSession(db, name) : null;
   if (row === null) throw sessionNotFound(name);
+  if (id !== undefined && row.id !== id.toLowerCase()) {
+    throw musterError('session_replaced', `Another session has the name ${name} now: its id is ${row.id}`, 'id');
+  }
   return row;
 }
 

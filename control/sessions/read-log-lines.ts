@@ -44,13 +44,13 @@ export async function readLogLines(deps: LogDependencies, session: SessionRow, w
   const lines: LogLine[] = [];
   let characters = 0;
   let next: number | null = null;
-  await walkLines(deps.db, place, log, from, (number, text, length) => {
+  await walkLines(deps.db, place, log, from, (number, text, length, at) => {
     if (next !== null) return false;
     if (lines.length >= most || characters > PAGE_CHARACTERS || number > total) {
       next = number;
       return false;
     }
-    const line = shownLine(number, text, length, whole);
+    const line = shownLine(number, text, length, at, whole);
     characters += line.text.length;
     lines.push(line);
     return true;
@@ -94,13 +94,13 @@ export async function searchLog(
   const lines: LogLine[] = [];
   let characters = 0;
   let hasMore = false;
-  await walkLines(deps.db, place, log, after + 1, (number, text, length) => {
+  await walkLines(deps.db, place, log, after + 1, (number, text, length, at) => {
     if (hasMore || isGone()) return false;
     if (failures && !isFailure(text)) return true;
     if (sought !== '' && !fold(plainLine(text)).includes(sought)) return true;
     hasMore = lines.length >= limit || characters > PAGE_CHARACTERS;
     if (hasMore) return false;
-    const line = shownLine(number, text, length);
+    const line = shownLine(number, text, length, at);
     characters += line.text.length;
     lines.push(line);
     return true;
@@ -156,18 +156,20 @@ async function walkLines(
   { streamId, layer, attempt }: LogPlace,
   log: KnownLog,
   from: number,
-  tell: (...line: Parameters<OnLine>) => boolean,
+  tell: (...line: [...Parameters<OnLine>, at: Date | null]) => boolean,
 ): Promise<void> {
   let { seq, ...start } = log.placeBefore(from);
   const walk = new LineWalk(start);
   let isEnough = false;
+  let at: Date | null = null;
   const onLine: OnLine = (number, text, length) => {
-    if (!isEnough && number >= from) isEnough = !tell(number, text, length);
+    if (!isEnough && number >= from) isEnough = !tell(number, text, length, at);
   };
   // A page is mostly in the first pieces.
   for (let count = 1; ; count = Math.min(count * 2, PIECES)) {
     const pieces = await readOutputAfter(db, streamId, { layer, attempt }, seq, count);
     for (const piece of pieces) {
+      at = piece.at;
       walk.feed(piece.text, onLine);
       seq = piece.seq;
       if (isEnough) return;
@@ -177,7 +179,7 @@ async function walkLines(
   walk.finish(onLine);
 }
 
-function shownLine(number: number, text: string, length: number, whole = false): LogLine {
+function shownLine(number: number, text: string, length: number, at: Date | null, whole = false): LogLine {
   const shown = whole ? text : cutText(text, SHOWN_CHARACTERS);
-  return { number, text: shown, ...(shown.length < length ? { length } : {}) };
+  return { number, text: shown, at: at?.toISOString() ?? null, ...(shown.length < length ? { length } : {}) };
 }

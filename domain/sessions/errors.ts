@@ -3,6 +3,9 @@ import { controller, type ErrorTable, kind } from '../error-kind.ts';
 /** Refusals of commands to sessions; then what a session can end with. */
 export const SESSION_ERRORS = {
   session_not_found: kind(404, 'Session not found.', 3, { advice: '`./muster session list` shows the sessions' }),
+  session_replaced: kind(410, 'Session was replaced', 3, {
+    advice: 'another session has its name now; the detail has its id',
+  }),
   session_exists: kind(409, 'Conflicting session name', 5, {
     advice: 'choose another name, or leave it away to get a new one',
   }),

@@ -9,6 +9,10 @@ export const LogLineSchema = z
     text: z
       .string()
       .describe('As the playbook wrote it, colours included; the first 4,000 characters where it is longer.'),
+    at: z
+      .string()
+      .nullable()
+      .describe('When the piece of output arrived that the line ends in; null of output of an older release.'),
     length: number.optional().describe('Characters of the whole line, where `text` has not all of them.'),
   })
   .meta({ id: 'LogLine' });

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../connection/database.ts';
-import { newestRows } from '../connection/newest-rows.ts';
+import { LAST_DELETION, newestRows } from '../connection/newest-rows.ts';
 
 /**
  * Returns a text that differs whenever a configuration was made, changed or deleted. The last deletion of anything is a part of it: what is
@@ -8,8 +8,7 @@ import { newestRows } from '../connection/newest-rows.ts';
  */
 export async function readConfigurationsRevision(db: Db): Promise<string> {
   const { rows } = await sql<{ revision: string }>`
-    select concat_ws(' ', count(*), max(revision), sum(revision),
-      (select id from audit where action = 'delete' order by at desc, id desc limit 1)) as revision
+    select concat_ws(' ', count(*), max(revision), sum(revision), ${LAST_DELETION}) as revision
     from configurations`.execute(db);
   return rows[0]?.revision ?? '';
 }
@@ -17,7 +16,7 @@ export async function readConfigurationsRevision(db: Db): Promise<string> {
 /** Returns a text that differs whenever a source was made, changed or deleted. */
 export async function readSourcesRevision(db: Db): Promise<string> {
   const { rows } = await sql<{ revision: string }>`
-    select concat_ws(' ', (select count(*) from sources), ${newestRows(sql`sources order by updated_at desc`)}) as revision`.execute(
+    select concat_ws(' ', ${LAST_DELETION}, (select count(*) from sources), ${newestRows(sql`sources order by updated_at desc`)}) as revision`.execute(
     db,
   );
   return rows[0]?.revision ?? '';

@@ -12,3 +12,6 @@ export function newestRows(from: RawBuilder<unknown>, most = MOST): RawBuilder<s
   return sql<string>`(select md5(string_agg(concat(place, ' ', writer), ',' order by place)) from (
     select ctid as place, xmin::text as writer from ${from} limit ${most}) as newest)`;
 }
+
+/** What was deleted last, of all that the audit knows: what is made and deleted between two looks leaves tables as they were, and a page may have read it. */
+export const LAST_DELETION: RawBuilder<number> = sql`(select id from audit where action = 'delete' order by at desc, id desc limit 1)`;

@@ -1,7 +1,7 @@
 /** Texts that differ whenever deployments or clusters have changed: for readers who then read again. */
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../connection/database.ts';
-import { newestRows } from '../connection/newest-rows.ts';
+import { LAST_DELETION, newestRows } from '../connection/newest-rows.ts';
 
 /** How clusters answer. When one was last seen counts once a minute. */
 const connectivity = (now: Date, staleAfterMs: number): RawBuilder<string> =>
@@ -12,7 +12,7 @@ const connectivity = (now: Date, staleAfterMs: number): RawBuilder<string> =>
 /** Returns the revision of projects with what is below them, and of clusters. */
 export async function readDeploymentsRevision(db: Db, now: Date, staleAfterMs: number): Promise<string> {
   const { rows } = await sql<{ revision: string }>`
-    select concat_ws(' ', (select count(*) from placement_records),
+    select concat_ws(' ', ${LAST_DELETION}, (select count(*) from placement_records),
       ${newestRows(sql`placement_records order by updated_at desc`)},
       (select count(*) from member_clusters), ${newestRows(sql`member_clusters order by updated_at desc`)},
       (select count(*) from member_cluster_labels), (select max(created_at) from member_cluster_labels),

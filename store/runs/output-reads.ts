@@ -11,6 +11,8 @@ export interface OutputRow {
   /** Byte offset in the run's log. */
   start: number;
   text: string;
+  /** When it arrived; null where an older release has stored it. */
+  at: Date | null;
 }
 
 export interface OutputFilter {
@@ -21,7 +23,7 @@ export interface OutputFilter {
 function select(db: Db, streamId: string, filter: OutputFilter): SelectQueryBuilder<Database, 'output', OutputRow> {
   let query = db
     .selectFrom('output')
-    .select(['seq', 'run_id', 'layer', 'attempt', 'start', 'text'])
+    .select(['seq', 'run_id', 'layer', 'attempt', 'start', 'text', 'at'])
     .where('stream_id', '=', streamId);
   if (filter.layer !== undefined) query = query.where('layer', '=', filter.layer);
   if (filter.attempt !== undefined) query = query.where('attempt', '=', filter.attempt);

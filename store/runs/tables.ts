@@ -70,6 +70,8 @@ export interface OutputTable {
   /** Byte offset in the run's output.log. */
   start: number;
   text: string;
+  /** When it arrived; null where it was there before this was noted. */
+  at: ColumnType<Date | null, never, never>;
 }
 
 export interface HostResultsTable extends HostCounts {

@@ -14,6 +14,7 @@ export async function answerStops(expectAnswer: Expect): Promise<void> {
   await expectAnswer(400, 'GET', `${SESSIONS}/own/log-search`);
   await expectAnswer(200, 'GET', `${SESSIONS}/own/log-marks`);
   await expectAnswer(404, 'GET', `${SESSIONS}/never/log-lines`);
+  await expectAnswer(410, 'GET', `${SESSIONS}/own?id=01234567-89ab-4cde-8f01-23456789abcd`);
   await expectAnswer(202, 'POST', `${SESSIONS}/retry`, { names: ['own', 'none'], hosts: 'all', reason: 'again' });
   await expectAnswer(200, 'POST', `${SESSIONS}/delete`, { names: ['own', 'none'] });
   await expectAnswer(400, 'POST', `${SESSIONS}/delete`, {});

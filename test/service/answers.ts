@@ -6,6 +6,7 @@ type Expect = (status: number, method: string, url: string, body?: unknown) => P
 
 /** Sends the requests; `expectAnswer` looks at each answer. The stream itself is an administrator's, as they are. */
 export async function answerStreams(expectAnswer: Expect, { app, tokens }: TokenApi): Promise<void> {
+  await expectAnswer(200, 'GET', '/api/v1/system');
   await expectAnswer(200, 'GET', '/api/v1/stream?topics=sessions');
   await expectAnswer(404, 'POST', '/api/v1/stream/none/topics', { topics: [] });
   const headers = { accept: 'text/event-stream', authorization: `Bearer ${tokens.admin}` };

@@ -198,6 +198,13 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the other pages', () => {
   test('system says what is well, and sets an option after its effect', async () => {
     const page = await opened('system', 'System');
     await table(page, 'System').getByRole('row').filter({ hasText: 'Database' }).getByText('ok').waitFor();
+    await table(page, 'System')
+      .getByRole('row')
+      .filter({ hasText: 'disk' })
+      .getByText(/ are free at /)
+      .waitFor();
+    await table(page, 'Processes').getByRole('row').filter({ hasText: 'worker' }).first().waitFor();
+    await table(page, 'Queues').getByRole('row').filter({ hasText: 'outbox' }).waitFor();
     await table(page, 'Options').getByRole('rowheader', { name: 'batch_size' }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('button', { name: 'Set option', exact: true }).focus();
@@ -215,6 +222,33 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the other pages', () => {
     expect((await good('GET', '/api/v1/options')).batch_size).toBe(17);
     await page.keyboard.press('Escape');
     await table(page, 'Options').getByRole('row').filter({ hasText: 'batch_size' }).getByText('17').waitFor();
+  }, 60_000);
+
+  test('lists are told of what is made while they are seen', async () => {
+    for (const [path, heading, method, url, body, name] of [
+      [
+        'sources',
+        'Sources',
+        'POST',
+        '/v3/sources',
+        { name: 'told', clone_url: 'https://git.example.test/t.git' },
+        'told',
+      ],
+      [
+        'webhooks',
+        'Webhooks',
+        'POST',
+        '/api/v1/webhooks',
+        { name: 'told', url: 'http://127.0.0.1:9/told', events: ['session.ended'] },
+        'told',
+      ],
+      ['access', 'Access', 'POST', '/api/v1/tokens', { role: 'reader', name: 'told' }, 'told'],
+      ['audit', 'Audit', 'PUT', '/v3/configurations/told', { layers: [] }, 'told'],
+    ] as const) {
+      const page = await opened(path, heading);
+      await good(method, url, body);
+      await table(page, heading).getByRole('row').filter({ hasText: name }).first().waitFor();
+    }
   }, 60_000);
 
   test('a reader is told what it may not read or do, and no request is sent that would be refused', async () => {

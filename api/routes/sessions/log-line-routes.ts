@@ -8,10 +8,10 @@ import { LogLinesSchema, LogMarksSchema, LogSearchSchema } from '../../../domain
 import type { ApiServer } from '../../server/api-server.ts';
 import { MAX_PAGE, RowQuerySchema } from '../../server/streaming/row-pages.ts';
 import type { SessionApi } from './dependencies.ts';
-import { SessionNameParamsSchema } from './session-queries.ts';
+import { SessionIdQuerySchema, SessionNameParamsSchema } from './session-queries.ts';
 
 const { layer, attempt } = RowQuerySchema.shape;
-const PlaceSchema = z.object({
+const PlaceSchema = SessionIdQuerySchema.extend({
   layer: layer.describe('Index of the layer, from 0. Left out: that of the newest output.'),
   attempt: attempt.describe('From 1. Left out: that of the newest output.'),
 });
@@ -45,7 +45,7 @@ const SearchQuerySchema = PlaceSchema.extend({
 /** The output of one layer in one attempt by the numbers of its lines, from 1. */
 export function logLineRoutes(app: ApiServer, { db }: SessionApi): void {
   const deps = { db, logs: createLogIndexes(db) };
-  const config = { access: 'reader', class: 'list', refuses: ['session_not_found'] } as const;
+  const config = { access: 'reader', class: 'list', refuses: ['session_not_found', 'session_replaced'] } as const;
 
   app.get(
     '/sessions/:session_name/log-lines',
@@ -59,7 +59,7 @@ export function logLineRoutes(app: ApiServer, { db }: SessionApi): void {
       },
       config,
     },
-    async ({ params, query }) => readLogLines(deps, await getSession(db, params.session_name), query),
+    async ({ params, query }) => readLogLines(deps, await getSession(db, params.session_name, query.id), query),
   );
 
   app.get(
@@ -78,7 +78,7 @@ export function logLineRoutes(app: ApiServer, { db }: SessionApi): void {
       if (query.q === undefined && !query.failures) {
         throw musterError('bad_request', 'Say what to look for: a text by q, or failures=true', 'q');
       }
-      return searchLog(deps, await getSession(db, params.session_name), query, () => reply.raw.destroyed);
+      return searchLog(deps, await getSession(db, params.session_name, query.id), query, () => reply.raw.destroyed);
     },
   );
 
@@ -94,6 +94,6 @@ export function logLineRoutes(app: ApiServer, { db }: SessionApi): void {
       },
       config,
     },
-    async ({ params, query }) => markLog(deps, await getSession(db, params.session_name), query),
+    async ({ params, query }) => markLog(deps, await getSession(db, params.session_name, query.id), query),
   );
 }

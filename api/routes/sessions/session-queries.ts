@@ -5,6 +5,14 @@ import { AgeSchema } from '../../../domain/configurations/schema.ts';
 import { AFTER_ID_TEXT, LIMIT_TEXT } from '../../../domain/schema.ts';
 import { SESSION_STATUSES, SUCCEEDED } from '../../../domain/sessions/schema.ts';
 
+/** Of routes that read one session. */
+export const SessionIdQuerySchema = z.object({
+  id: z
+    .uuid()
+    .optional()
+    .describe('Id of the session that is meant: where another one has the name now, that is refused.'),
+});
+
 export const SessionFilterQuerySchema = z.object({
   status: z
     .enum([...SESSION_STATUSES, ''])

@@ -19,7 +19,7 @@ import { createLiveStreams } from '../../server/streaming/live-stream.ts';
 import type { SessionApi } from './dependencies.ts';
 import { logLineRoutes } from './log-line-routes.ts';
 import { manySessionRoutes } from './many-session-routes.ts';
-import { nextPage, SessionListQuerySchema, SessionNameParamsSchema } from './session-queries.ts';
+import { nextPage, SessionIdQuerySchema, SessionListQuerySchema, SessionNameParamsSchema } from './session-queries.ts';
 import { sessionStateRoutes } from './session-state-routes.ts';
 import { sessionStreamRoutes } from './session-stream-routes.ts';
 
@@ -87,11 +87,12 @@ export async function musterSessionRoutes(app: ApiServer, deps: SessionApi): Pro
         tags: ['sessions'],
         summary: 'Everything about a session',
         params: SessionNameParamsSchema,
+        querystring: SessionIdQuerySchema,
         response: { 200: SessionDetailSchema },
       },
-      config: { access: 'reader', class: 'quick', refuses: ['session_not_found'] },
+      config: { access: 'reader', class: 'quick', refuses: ['session_not_found', 'session_replaced'] },
     },
-    async ({ params }) => describe(await getSession(deps.db, params.session_name)),
+    async ({ params, query }) => describe(await getSession(deps.db, params.session_name, query.id)),
   );
 
   app.post(

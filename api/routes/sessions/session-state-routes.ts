@@ -22,7 +22,7 @@ import { MAX_PAGE } from '../../server/streaming/row-pages.ts';
 import { type HostStream, hostPass, progressPass, STREAM_PAGE } from '../../server/streaming/session-passes.ts';
 import type { SessionApi } from './dependencies.ts';
 import { sessionStream } from './session-live.ts';
-import { SessionNameParamsSchema } from './session-queries.ts';
+import { SessionIdQuerySchema, SessionNameParamsSchema } from './session-queries.ts';
 
 /** Milliseconds between two messages that tell of a state. */
 const GAP_MS = 250;
@@ -59,7 +59,7 @@ export function sessionStateRoutes(
         tags: ['sessions'],
         summary: 'What each host reached in a session',
         params: SessionNameParamsSchema,
-        querystring: z.object({
+        querystring: SessionIdQuerySchema.extend({
           limit: z.int().min(1).max(MAX_PAGE).default(100).describe(LIMIT_TEXT),
           /** Name of the last host that the reader has. */
           after: z
@@ -78,10 +78,10 @@ export function sessionStateRoutes(
         produces: JSON_OR_LIVE,
         response: { 200: z.object({ hosts: z.array(SessionHostSchema), next: NextSchema }) },
       },
-      config: { access: 'reader', class: 'list', refuses: ['session_not_found'] },
+      config: { access: 'reader', class: 'list', refuses: ['session_not_found', 'session_replaced'] },
     },
     async (request, reply) => {
-      const session = await getSession(db, request.params.session_name);
+      const session = await getSession(db, request.params.session_name, request.query.id);
       if (request.method === 'GET' && preferredType(request.headers.accept, JSON_OR_LIVE) === LIVE) {
         return live.send(
           reply,
@@ -107,13 +107,14 @@ export function sessionStateRoutes(
         tags: ['sessions'],
         summary: 'What a session does now',
         params: SessionNameParamsSchema,
+        querystring: SessionIdQuerySchema,
         produces: JSON_OR_LIVE,
         response: { 200: SessionProgressSchema },
       },
-      config: { access: 'reader', class: 'list', refuses: ['session_not_found'] },
+      config: { access: 'reader', class: 'list', refuses: ['session_not_found', 'session_replaced'] },
     },
     async (request, reply) => {
-      const session = await getSession(db, request.params.session_name);
+      const session = await getSession(db, request.params.session_name, request.query.id);
       if (request.method === 'GET' && preferredType(request.headers.accept, JSON_OR_LIVE) === LIVE) {
         const read = progressPass((state) => readProgress({ db, summaries, clock }, state));
         return live.send(reply, sessionStream(db, session), GAP_MS, read);

@@ -10,10 +10,12 @@ import type { LiveStreams } from '../../server/streaming/live-stream.ts';
 import { RowQuerySchema, rowPage, sendText, startOf } from '../../server/streaming/row-pages.ts';
 import type { SessionApi } from './dependencies.ts';
 import { sessionStream } from './session-live.ts';
-import { SessionNameParamsSchema } from './session-queries.ts';
+import { SessionIdQuerySchema, SessionNameParamsSchema } from './session-queries.ts';
 
 const pageOf = <Row extends z.ZodType>(kind: string, row: Row) =>
   z.object({ [kind]: z.array(row), cursor: z.int(), next: NextSchema });
+
+const SessionRowQuerySchema = RowQuerySchema.extend(SessionIdQuerySchema.shape);
 
 /**
  * Events and logs of a session: pages of JSON, logs also as plain text, or with `Accept: text/event-stream` live, with
@@ -27,17 +29,17 @@ export function sessionStreamRoutes(app: ApiServer, { db }: SessionApi, live: Li
         tags: ['sessions'],
         summary: 'Task events of a session',
         params: SessionNameParamsSchema,
-        querystring: RowQuerySchema.extend({
+        querystring: SessionRowQuerySchema.extend({
           type: z.string().optional().describe('Only events of this type.'),
           result: z.string().optional().describe('Only events with this result of a task.'),
         }),
         produces: JSON_OR_LIVE,
         response: { 200: pageOf('events', SessionEventSchema) },
       },
-      config: { access: 'reader', class: 'list', refuses: ['session_not_found'] },
+      config: { access: 'reader', class: 'list', refuses: ['session_not_found', 'session_replaced'] },
     },
     async (request, reply) => {
-      const session = await getSession(db, request.params.session_name);
+      const session = await getSession(db, request.params.session_name, request.query.id);
       const source = eventSource(db, session.id, request.query);
       if (preferredType(request.headers.accept, JSON_OR_LIVE) === LIVE && request.method === 'GET') {
         return sendLiveRows(live, request, reply, sessionStream(db, session), source, 'event');
@@ -54,16 +56,16 @@ export function sessionStreamRoutes(app: ApiServer, { db }: SessionApi, live: Li
         tags: ['sessions'],
         summary: 'Output of the playbooks of a session, or with host the log of that host; also as text/plain',
         params: SessionNameParamsSchema,
-        querystring: RowQuerySchema.extend({
+        querystring: SessionRowQuerySchema.extend({
           download: z.boolean().optional().describe('Whether a browser keeps the text as a file.'),
         }),
         produces: JSON_TEXT_OR_LIVE,
         response: { 200: pageOf('logs', LogEntrySchema) },
       },
-      config: { access: 'reader', class: 'list', refuses: ['session_not_found'] },
+      config: { access: 'reader', class: 'list', refuses: ['session_not_found', 'session_replaced'] },
     },
     async (request, reply) => {
-      const session = await getSession(db, request.params.session_name);
+      const session = await getSession(db, request.params.session_name, request.query.id);
       const source = logSource(db, session.id, request.query);
       const { download, ...query } = request.query;
       if (download) {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
 import { getSession } from '../../../control/sessions/find-session.ts';
 import { createLogIndexes } from '../../../control/sessions/log-index.ts';
 import { readLogLines } from '../../../control/sessions/read-log-lines.ts';
@@ -24,6 +25,8 @@ async function make(): Promise<{ name: string; id: string }> {
 const get = (path: string) => api.call('GET', `/api/v1/sessions/${path}`);
 const numbered = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => `line ${from + index}\n`).join('');
+/** When the piece of a line arrived. */
+const ARRIVED = expect.stringMatching(/^\d{4}-.*Z$/);
 const numbersOf = ({ body }: { body: { lines: { number: number }[] } }) => body.lines.map(({ number }) => number);
 
 describe('lines of a log', () => {
@@ -44,8 +47,8 @@ describe('lines of a log', () => {
       layer: 0,
       attempt: 1,
       lines: [
-        { number: 1, text: 'line 1' },
-        { number: 2, text: 'line 2' },
+        { number: 1, text: 'line 1', at: ARRIVED },
+        { number: 2, text: 'line 2', at: ARRIVED },
       ],
       total: 50_001,
       gaps: [],
@@ -55,8 +58,8 @@ describe('lines of a log', () => {
     for (const from of [1, 9_999, 10_000, 10_001, 23_456, 40_001, 49_000]) {
       const { body } = await get(`${name}/log-lines?from=${from}`);
       expect(body.lines).toHaveLength(500);
-      expect(body.lines[0]).toEqual({ number: from, text: `line ${from}` });
-      expect(body.lines[499]).toEqual({ number: from + 499, text: `line ${from + 499}` });
+      expect(body.lines[0]).toEqual({ number: from, text: `line ${from}`, at: ARRIVED });
+      expect(body.lines[499]).toEqual({ number: from + 499, text: `line ${from + 499}`, at: ARRIVED });
     }
   });
 
@@ -149,9 +152,9 @@ test('a long line is cut, unless all of it is wanted', async () => {
   const { name, id } = await make();
   await addOutput(api.deps.db, id, 0, 0, `${'x'.repeat(3_000)}${'y'.repeat(3_000)}z\n`);
   const { body } = await get(`${name}/log-lines`);
-  expect(body.lines).toEqual([{ number: 1, text: 'x'.repeat(3_000) + 'y'.repeat(1_000), length: 6_001 }]);
+  expect(body.lines).toEqual([{ number: 1, text: 'x'.repeat(3_000) + 'y'.repeat(1_000), at: ARRIVED, length: 6_001 }]);
   const whole = await get(`${name}/log-lines?whole=true`);
-  expect(whole.body.lines).toEqual([{ number: 1, text: `${'x'.repeat(3_000)}${'y'.repeat(3_000)}z` }]);
+  expect(whole.body.lines).toEqual([{ number: 1, text: `${'x'.repeat(3_000)}${'y'.repeat(3_000)}z`, at: ARRIVED }]);
   // Also behind the cut something is found.
   expect(numbersOf(await get(`${name}/log-search?q=yz`))).toEqual([1]);
 });
@@ -233,4 +236,30 @@ test('a log is kept as a file', async () => {
     'x-content-type-options': 'nosniff',
   });
   expect(response.body).toBe('a\n');
+});
+
+test('a line has the time at which the piece arrived that it ends in; output of an older release has none', async () => {
+  const { name, id } = await make();
+  await addOutput(api.deps.db, id, 0, 0, 'whole\nbegun ');
+  await sql`update output set at = null where stream_id = ${id}`.execute(api.deps.db);
+  await addOutput(api.deps.db, id, 0, 100, 'and ended\n');
+  const { body } = await get(`${name}/log-lines`);
+  expect(body.lines).toEqual([
+    { number: 1, text: 'whole', at: null },
+    { number: 2, text: 'begun and ended', at: ARRIVED },
+  ]);
+  expect((await get(`${name}/log-search?q=whole`)).body.lines).toEqual([{ number: 1, text: 'whole', at: null }]);
+});
+
+test('another session that has the name now is not read as the one that is meant', async () => {
+  const { name, id } = await make();
+  const other = '01234567-89ab-4cde-8f01-23456789abcd';
+  for (const path of ['', '/hosts', '/progress', '/events', '/logs', '/log-lines', '/log-search?q=a', '/log-marks']) {
+    const ask = (wanted: string) => get(`${name}${path}${path.includes('?') ? '&' : '?'}id=${wanted}`);
+    expect([path, (await ask(id)).status]).toEqual([path, 200]);
+    const refused = await ask(other);
+    expect([path, refused.status, refused.body.code]).toEqual([path, 410, 'session_replaced']);
+    expect(refused.body.detail).toContain(id);
+    expect((await ask('x')).status).toBe(400);
+  }
 });
