@@ -8,7 +8,7 @@ import { readBatcher } from '../batches/read-batches.ts';
 import { failureId } from '../components/failures.ts';
 import { readDisk } from '../service/read-disk.ts';
 
-export interface AttentionDependencies {
+interface AttentionDependencies {
   db: Db;
   clock(): Date;
   dataDir: string;

@@ -9,7 +9,7 @@ import { type Counts, readCounts } from '../../store/fleet/gauges.ts';
 import { listOperators, type ReadOperator } from '../../store/operator/reads.ts';
 import { readDisk } from './read-disk.ts';
 
-export interface SystemDependencies {
+interface SystemDependencies {
   db: Db;
   clock(): Date;
   /** Of this process. */

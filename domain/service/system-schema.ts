@@ -39,7 +39,6 @@ const DatabaseSchema = PartSchema.extend({
   max_connections: z.int().nullable(),
   schema: z.string().nullable().describe('The newest migration that it has.'),
 });
-export type SystemDatabase = z.infer<typeof DatabaseSchema>;
 
 const CheckSchema = z
   .strictObject({

@@ -10,7 +10,7 @@ import { exhausted, judgedStandings } from './component-status.ts';
  * `last(id, message, session, at)` of all components that have failed, a part of `with recursive`. Deleted sessions say nothing any more: message and
  * session are null then.
  */
-export function lastFailures(options: StatusOptions): RawBuilder<unknown> {
+function lastFailures(options: StatusOptions): RawBuilder<unknown> {
   return sql`${judgedStandings({ options })}, failed as (
       select components.id, components.updated_at
       from components join judged on judged.standing = components.standing

@@ -37,7 +37,7 @@ export async function countWork(db: Db): Promise<WorkCounts> {
   };
 }
 
-export interface DatabaseFacts {
+interface DatabaseFacts {
   /** Bytes. */
   size: number;
   /** To this database, of all processes. */

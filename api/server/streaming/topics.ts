@@ -15,7 +15,7 @@ export interface TopicReader {
 }
 
 /** Who reads. */
-export interface TopicAsker {
+interface TopicAsker {
   /** As it is stored with writes; null where nobody is known. */
   actor: string | null;
   /** Whose role counts; null: who asks is not asked for. */
