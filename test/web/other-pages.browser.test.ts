@@ -225,29 +225,18 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the other pages', () => {
   }, 60_000);
 
   test('lists are told of what is made while they are seen', async () => {
-    for (const [path, heading, method, url, body, name] of [
-      [
-        'sources',
-        'Sources',
-        'POST',
-        '/v3/sources',
-        { name: 'told', clone_url: 'https://git.example.test/t.git' },
-        'told',
-      ],
-      [
-        'webhooks',
-        'Webhooks',
-        'POST',
-        '/api/v1/webhooks',
-        { name: 'told', url: 'http://127.0.0.1:9/told', events: ['session.ended'] },
-        'told',
-      ],
-      ['access', 'Access', 'POST', '/api/v1/tokens', { role: 'reader', name: 'told' }, 'told'],
-      ['audit', 'Audit', 'PUT', '/v3/configurations/told', { layers: [] }, 'told'],
+    const credentials = { username: 'reader', password: 'hunter7hunter7' };
+    const source = { name: 'told', clone_url: 'https://git.example.test/t.git', credentials };
+    const webhook = { name: 'told', url: 'http://127.0.0.1:9/told', events: ['session.ended'] };
+    for (const [path, heading, method, url, body] of [
+      ['sources', 'Sources', 'POST', '/v3/sources', source],
+      ['webhooks', 'Webhooks', 'POST', '/api/v1/webhooks', webhook],
+      ['access', 'Access', 'POST', '/api/v1/tokens', { role: 'reader', name: 'told' }],
+      ['audit', 'Audit', 'PUT', '/v3/configurations/told', { layers: [] }],
     ] as const) {
       const page = await opened(path, heading);
       await good(method, url, body);
-      await table(page, heading).getByRole('row').filter({ hasText: name }).first().waitFor();
+      await table(page, heading).getByRole('row').filter({ hasText: 'told' }).first().waitFor();
     }
   }, 60_000);
 
