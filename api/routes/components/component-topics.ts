@@ -6,6 +6,8 @@ import type { ComponentApi } from './dependencies.ts';
 /** Milliseconds between two looks: a fleet that changes all the time makes pages read once a second. */
 const LIST_GAP_MS = 1_000;
 const GAP_MS = 250;
+/** One component that is looked at is one row: it is read so often besides, ms, so that its page has a change within a second. */
+const LOOK_MS = 250;
 
 /**
  * Topics of the lane: all components, and one by its id, percent-encoded, since an id may have a comma. A write of a component announces nothing, so that a bulk write stays cheap: the feed
@@ -21,7 +23,7 @@ export function componentTopics({ db, streams }: Pick<ComponentApi, 'db' | 'stre
       const id = idOf(key);
       return id === null
         ? null
-        : { join: () => streams.joinAny(), read: () => readComponentRevision(db, id), gapMs: GAP_MS };
+        : { join: () => streams.joinAny(), read: () => readComponentRevision(db, id), gapMs: GAP_MS, lookMs: LOOK_MS };
     },
   };
 }

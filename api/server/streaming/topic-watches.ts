@@ -18,6 +18,8 @@ export interface TopicSource {
   gapMs: number;
   /** Weakest role that may be told. Absent: `reader`. */
   least?: Exclude<Role, 'node'>;
+  /** A look is made after so long that nothing asked for, ms: of what changes without an announcement. Default: a minute. */
+  lookMs?: number;
 }
 
 /** Returns the source of a topic; null where there is none of that key. */
@@ -115,7 +117,7 @@ export function watchTopics({ sources, log, lingerMs = LINGER_MS }: TopicWatchOp
       try {
         await look(name, watch, source);
         await pause(source.gapMs, signal);
-        await hints.changed(version, LOOK_ANYWAY_MS, signal);
+        await hints.changed(version, source.lookMs ?? LOOK_ANYWAY_MS, signal);
       } catch (error) {
         if (!isConnectionError(error)) log.warn({ err: error, topic: name }, 'a topic cannot be read');
         await pause(FAILED_PAUSE_MS, signal);
