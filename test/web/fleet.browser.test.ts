@@ -1,20 +1,10 @@
 /** The fleet page in a browser: a grid of 100,000 components, what was configured by the hour, and *stop everything*. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from '@jest/globals';
-import type { Browser } from 'playwright-core';
-import {
-  accessibilityFaults,
-  browserMissing,
-  keepPicture,
-  openPage,
-  startBrowser,
-  tracedTest,
-  type WatchedPage,
-} from '../support/browser.ts';
+import { beforeAll, describe, expect } from '@jest/globals';
+import { accessibilityFaults, keepPicture } from '../support/browser.ts';
 import { eventually } from '../support/eventually.ts';
-import { describeNeeding } from '../support/requirement.ts';
-import { type MusterStack, stackMissing, startMusterStack } from '../support/stack/muster-stack.ts';
+import { describeInBrowser } from '../support/in-browser.ts';
 
 const waiting = (gate: string) => `- hosts: all
   gather_facts: false
@@ -36,39 +26,29 @@ const INSERT = `
       else '[]' end::jsonb, now()
   from generate_series(1, $1::int) n`;
 
-describeNeeding(browserMissing() ?? stackMissing(), 'the fleet page', () => {
-  let stack: MusterStack;
-  let browser: Browser;
-  let seen: WatchedPage;
+describeInBrowser('the fleet page', {}, (on) => {
   let gate: string;
 
   beforeAll(async () => {
-    [stack, browser] = await Promise.all([startMusterStack({}, 'shared', 'built'), startBrowser()]);
-    gate = join(stack.dataDir, 'gate');
-    const repository = await stack.repository('site');
+    gate = join(on.stack.dataDir, 'gate');
+    const repository = await on.stack.repository('site');
     await repository.commit({ 'wait.yml': waiting(gate) });
-    await stack.configure('waiting', repository.url, ['wait.yml'], ['n1']);
+    await on.stack.configure('waiting', repository.url, ['wait.yml'], ['n1']);
   }, 180_000);
-  afterAll(async () => {
+  on.beforeClose(async () => {
     if (gate !== undefined) await writeFile(gate, '');
-    await browser?.close();
-    await stack?.remove();
   });
-  beforeEach(async () => {
-    seen = await openPage(browser, stack.url);
-  });
-  afterEach(() => seen.context.close());
-  const test = tracedTest(() => seen);
-  const figure = () => seen.page.getByRole('figure', { name: 'Fleet grid' });
-  const cell = () => seen.page.getByRole('status', { name: 'Cell' });
+  const { test } = on;
+  const figure = () => on.seen.page.getByRole('figure', { name: 'Fleet grid' });
+  const cell = () => on.seen.page.getByRole('status', { name: 'Cell' });
   const said = (text: RegExp) => cell().filter({ hasText: text }).waitFor();
-  const groups = () => seen.page.getByRole('table', { name: 'Groups' });
-  const isUsable = () => seen.page.locator('main:not([aria-busy])').waitFor();
+  const groups = () => on.seen.page.getByRole('table', { name: 'Groups' });
+  const isUsable = () => on.seen.page.locator('main:not([aria-busy])').waitFor();
 
   test('stops everything with its effect shown and a reason, and lets it go on', async () => {
-    const { page } = seen;
-    await stack.create('unwanted', 'waiting');
-    await eventually('it runs', async () => (await stack.session('unwanted')).status.session.status === 'running');
+    const { page } = on.seen;
+    await on.stack.create('unwanted', 'waiting');
+    await eventually('it runs', async () => (await on.stack.session('unwanted')).status.session.status === 'running');
     await page.goto('/ui/');
     await page.getByRole('status', { name: 'Connection' }).getByText('Live').waitFor();
     expect(await page.getByRole('button', { name: 'Go', exact: true }).isDisabled()).toBe(true);
@@ -87,7 +67,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the fleet page', () => {
       .filter({ hasText: /Everything is stopped: .*1 session/ })
       .waitFor();
     await page.keyboard.press('Escape');
-    expect(await stack.untilComplete('unwanted')).toMatchObject({
+    expect(await on.stack.untilComplete('unwanted')).toMatchObject({
       cancel: { reason: expect.stringContaining('the cooling fails') },
     });
     await page.getByText(/Everything is stopped since .*: the cooling fails/).waitFor();
@@ -99,11 +79,11 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the fleet page', () => {
     await back.getByRole('status', { name: 'Result' }).filter({ hasText: 'Everything goes on' }).waitFor();
     await back.getByRole('button', { name: 'Close' }).click();
     await page.getByText(/Everything is stopped since/).waitFor({ state: 'detached' });
-    expect((await stack.call('GET', '/api/v1/stop')).body).toMatchObject({ stopped: false });
+    expect((await on.stack.call('GET', '/api/v1/stop')).body).toMatchObject({ stopped: false });
   }, 90_000);
 
   test('says what was configured by the hour', async () => {
-    const { page } = seen;
+    const { page } = on.seen;
     await page.goto('/ui/');
     const region = page.getByRole('region', { name: 'Throughput' });
     await region.getByText(/^In 24 hours hosts took \d+ layers; \d+ failed\.$/).waitFor();
@@ -113,8 +93,8 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the fleet page', () => {
   });
 
   test('without components shows no grid', async () => {
-    const { page } = seen;
-    expect((await stack.call('DELETE', '/v3/components/n1')).status).toBe(204);
+    const { page } = on.seen;
+    expect((await on.stack.call('DELETE', '/v3/components/n1')).status).toBe(204);
     await page.goto('/ui/');
     await page.getByRole('region', { name: 'Grid' }).getByText('There are no components to show').waitFor();
   });
@@ -122,12 +102,12 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the fleet page', () => {
   describe('with a grid of 100,000 components', () => {
     beforeAll(async () => {
       // None of these machines is there: nothing is to begin on them.
-      expect((await stack.call('POST', '/api/v1/batches/pause', {})).status).toBe(200);
-      await stack.sql(INSERT, [CELLS]);
+      expect((await on.stack.call('POST', '/api/v1/batches/pause', {})).status).toBe(200);
+      await on.stack.sql(INSERT, [CELLS]);
     }, 120_000);
 
     test('shows them all, with the same facts in a table', async () => {
-      const { page } = seen;
+      const { page } = on.seen;
       await page.goto('/ui/');
       await groups().getByRole('row').filter({ hasText: 'all' }).waitFor();
       expect(await groups().getByRole('row').last().getByRole('cell').allTextContents()).toEqual([
@@ -156,7 +136,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the fleet page', () => {
     }, 60_000);
 
     test('is gone through by keys, and opens a component', async () => {
-      const { page } = seen;
+      const { page } = on.seen;
       await page.goto('/ui/');
       await groups().getByRole('row').filter({ hasText: 'all' }).waitFor();
       await figure().focus();
@@ -178,7 +158,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the fleet page', () => {
     }, 60_000);
 
     test('is pointed at, and opens by a click', async () => {
-      const { page } = seen;
+      const { page } = on.seen;
       await page.goto('/ui/');
       await groups().getByRole('row').filter({ hasText: 'all' }).waitFor();
       await figure().hover({ position: { x: 1, y: 1 } });
@@ -188,13 +168,13 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the fleet page', () => {
     }, 60_000);
 
     test('changes a cell as its component does, in its place', async () => {
-      const { page } = seen;
+      const { page } = on.seen;
       await page.goto('/ui/');
       await groups().getByRole('row').filter({ hasText: 'all' }).waitFor();
       await page.getByRole('status', { name: 'Connection' }).getByText('Live').waitFor();
       await figure().focus();
       await said(/^n1 failed/);
-      expect((await stack.call('PATCH', '/v3/components/n1', { enabled: false })).status).toBe(200);
+      expect((await on.stack.call('PATCH', '/v3/components/n1', { enabled: false })).status).toBe(200);
       await said(/^n1 disabled/);
       expect(await groups().getByRole('row').last().getByRole('cell').allTextContents()).toEqual([
         '100000',
@@ -205,12 +185,12 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the fleet page', () => {
         '20001',
         '0',
       ]);
-      expect((await stack.call('PATCH', '/v3/components/n1', { enabled: true })).status).toBe(200);
+      expect((await on.stack.call('PATCH', '/v3/components/n1', { enabled: true })).status).toBe(200);
       await said(/^n1 failed/);
     }, 60_000);
 
     test('is grouped by a tag, which its address has', async () => {
-      const { page } = seen;
+      const { page } = on.seen;
       await page.goto('/ui/');
       await page.getByLabel('Group by').fill('rack');
       await page.keyboard.press('Enter');
@@ -227,8 +207,8 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the fleet page', () => {
     }, 60_000);
 
     test('of very many groups shows the groups alone', async () => {
-      const { page } = seen;
-      await stack.sql(`update components set tags = tags || jsonb_build_object('serial', id)`, []);
+      const { page } = on.seen;
+      await on.stack.sql(`update components set tags = tags || jsonb_build_object('serial', id)`, []);
       await page.goto('/ui/?group=serial');
       await page.getByText(`There are too many groups for a grid: ${CELLS}. The groups are shown alone.`).waitFor();
       await page.getByText(`and ${CELLS - 100} more groups`).waitFor();
@@ -236,7 +216,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the fleet page', () => {
     }, 90_000);
 
     test('that cannot be read says why in its panel alone, and is tried again', async () => {
-      const { page } = seen;
+      const { page } = on.seen;
       await page.route('**/fleet/grid?**', (route) =>
         route.fulfill({ status: 400, json: { title: 'Bad', detail: 'no grid' } }),
       );
