@@ -1,7 +1,9 @@
 /** What the pages of sessions make of URLs and records. */
 import { describe, expect, test } from '@jest/globals';
 import { actingRefusal } from '../../web/src/access/may.ts';
+import { eventMessage, eventName, eventPlace } from '../../web/src/sessions/event-text.ts';
 import { readListSearch, readSessionSearch } from '../../web/src/sessions/search.ts';
+import { lastedText, slowestHosts, stepSpans, taskSpans } from '../../web/src/sessions/session-times.ts';
 import { stepsOf } from '../../web/src/sessions/steps.ts';
 import { onlyKnown } from '../../web/src/shared/search-values.ts';
 
@@ -53,6 +55,14 @@ describe('the URL of a session', () => {
     ],
     [{ layer: -1, attempt: 0, q: ['a'] }, { dropped: ['layer', 'attempt', 'q'] }],
     [{ layer: 1.5, attempt: 'x' }, { dropped: ['layer', 'attempt'] }],
+    [
+      { tab: 'events', host: 'n1', result: 'failed', after_id: 40 },
+      { tab: 'events', host: 'n1', result: 'failed', after_id: '40' },
+    ],
+    [
+      { tab: 'timeline', result: 'bad', after_id: '-1' },
+      { tab: 'timeline', dropped: ['result', 'after_id'] },
+    ],
   ])('%j says %j', (given, read) => expect(readSessionSearch(given)).toEqual(read));
 });
 
@@ -128,6 +138,91 @@ describe('the steps of a session', () => {
     const steps = stepsOf(session({ phase: 'done', admitted_at: at(1), ended_at: at(6), attempts }, 'complete'));
     expect(steps.map((step) => step.at)).toEqual([at(1), null, null, at(4), null, at(6)]);
   });
+});
+
+describe('an event', () => {
+  const event = (more: object) => ({
+    seq: 1,
+    time: '',
+    type: 'host_result',
+    layer: 0,
+    attempt: 1,
+    host: 'n1',
+    ...more,
+  });
+  test.each([
+    [{ task: 'Install', item: 'nginx' }, 'Install (item nginx)'],
+    [{ type: 'task_start', task: 'Install' }, 'task Install'],
+    [{ type: 'play_start', play: 'all' }, 'play all'],
+    [{ type: 'cold_start' }, 'cold start'],
+    [{ task: 7 }, ''],
+  ])('%j is %j', (more, name) => expect(eventName(event(more))).toBe(name));
+  test.each([
+    [{ message: 'no space', stdout: 'x' }, 'no space'],
+    [{ stderr: 'bad', stdout: 'x' }, 'bad'],
+    [{ message: 'secret', censored: true }, 'hidden by no_log'],
+    [{ message: 'x'.repeat(400) }, `${'x'.repeat(300)}…`],
+    [{}, ''],
+  ])('%j says %j', (more, message) => expect(eventMessage(event(more))).toBe(message));
+  test('is of a layer, as people count', () => {
+    expect([eventPlace(event({})), eventPlace(event({ attempt: 2 })), eventPlace(event({ layer: null }))]).toEqual([
+      ...['1', '1, attempt 2', ''],
+    ]);
+  });
+});
+
+describe('the times of a session', () => {
+  const at = (second: number) => new Date(second * 1_000).toISOString();
+  const run = (layer: number, from: number, until: number | null, attempt = 1) => ({
+    ...{ run_id: `r${layer}-${attempt}`, layer, attempt, state: 'ended' as const, exit_code: 0, error: null },
+    ...{ created_at: at(from - 1), started_at: at(from), ended_at: until === null ? null : at(until) },
+  });
+  const snapshot = { layers: [{ index: 0, playbook: 'a.yml' }] };
+  const told = (session: Parameters<typeof stepSpans>[0], now: number) =>
+    stepSpans(session, now * 1_000).map(
+      ({ name, from, until, isOpen }) => `${name} ${from / 1_000}-${until / 1_000}${isOpen ? ' open' : ''}`,
+    );
+
+  test('of one that has ended', () => {
+    const attempts = [run(0, 8, 9, 2), run(0, 4, 7)];
+    const session = { created_at: at(1), admitted_at: at(2), ended_at: at(12), attempts, snapshot };
+    expect(told(session, 99)).toEqual([
+      ...['waiting 1-2', 'preparation 2-4', 'layer 1/1 a.yml 4-7', 'layer 1/1 a.yml, attempt 2 8-9', 'end 9-12'],
+    ]);
+  });
+  test('of one that goes on, and of one that waits', () => {
+    const session = { created_at: at(1), admitted_at: at(2), ended_at: null, attempts: [run(0, 4, null)], snapshot };
+    expect(told(session, 9)).toEqual(['waiting 1-2', 'preparation 2-4', 'layer 1/1 a.yml 4-9 open']);
+    expect(told({ ...session, admitted_at: null, attempts: [] }, 9)).toEqual(['waiting 1-9 open']);
+  });
+  test('of its tasks: each until the next one of its run', () => {
+    const start = (seq: number, second: number, layer: number) => ({
+      ...{ seq, time: at(second), type: 'task_start', layer, attempt: 1, host: null, task: `t${seq}` },
+    });
+    const spans = taskSpans([start(1, 4, 0), start(2, 6, 0), start(3, 8, 1)], [run(0, 4, 7)], 10_000);
+    expect(spans.map(({ name, until, isOpen }) => [name, until / 1_000, isOpen])).toEqual([
+      ['t1', 6, false],
+      ['t2', 7, false],
+      ['t3', 10, true],
+    ]);
+  });
+  test('of its hosts: the slowest first', () => {
+    const result = (host: string | null, duration: unknown) => ({
+      ...{ seq: 1, time: '', type: 'host_result', layer: 0, attempt: 1, host, duration },
+    });
+    const results = [result('a', 1), result('b', 2.5), result('a', 1), result(null, 9), result('c', 'x')];
+    expect(slowestHosts(results, 5)).toEqual([
+      { host: 'b', seconds: 2.5, tasks: 1 },
+      { host: 'a', seconds: 2, tasks: 2 },
+    ]);
+    expect(slowestHosts(results, 1)).toHaveLength(1);
+  });
+  test.each([
+    [40, '0.0 s'],
+    [59_949, '59.9 s'],
+    [61_400, '1 min 1 s'],
+    [7_260_000, '2 h 1 min'],
+  ])('%d ms is %j', (ms, text) => expect(lastedText(ms)).toBe(text));
 });
 
 describe('acting', () => {

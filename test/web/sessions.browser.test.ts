@@ -1,20 +1,12 @@
 /** Sessions in a browser, live: a real stack, real playbooks. */
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from '@jest/globals';
-import type { Browser, Page } from 'playwright-core';
-import {
-  accessibilityFaults,
-  browserMissing,
-  openPage,
-  startBrowser,
-  tracedTest,
-  type WatchedPage,
-} from '../support/browser.ts';
+import { afterEach, beforeAll, beforeEach, describe, expect } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { accessibilityFaults, openPage } from '../support/browser.ts';
 import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts';
 import { eventually } from '../support/eventually.ts';
-import { describeNeeding } from '../support/requirement.ts';
-import { type MusterStack, stackMissing, startMusterStack } from '../support/stack/muster-stack.ts';
+import { describeInBrowser } from '../support/in-browser.ts';
 
 /** Goes on as soon as a file is there, so that a test decides when. */
 const waiting = (gate: string) => `- hosts: all
@@ -40,40 +32,28 @@ const FAILING = `- hosts: all
       when: inventory_hostname == 'n2'
 `;
 
-describeNeeding(browserMissing() ?? stackMissing(), 'sessions in the web UI', () => {
-  let stack: MusterStack;
-  let browser: Browser;
-  let seen: WatchedPage;
+describeInBrowser('sessions in the web UI', {}, (on) => {
   let gate: string;
 
   beforeAll(async () => {
-    [stack, browser] = await Promise.all([startMusterStack({}, 'shared', 'built'), startBrowser()]);
-    gate = join(stack.dataDir, 'gate');
-    const repository = await stack.repository('site');
+    gate = join(on.stack.dataDir, 'gate');
+    const repository = await on.stack.repository('site');
     await repository.commit({ 'wait.yml': waiting(gate), 'fail.yml': FAILING });
-    await stack.configure('waiting', repository.url, ['wait.yml'], ['n1']);
-    await stack.configure('failing', repository.url, ['fail.yml'], ['n1', 'n2']);
+    await on.stack.configure('waiting', repository.url, ['wait.yml'], ['n1']);
+    await on.stack.configure('failing', repository.url, ['fail.yml'], ['n1', 'n2']);
   }, 180_000);
-  afterAll(async () => {
-    await browser?.close();
-    await stack?.remove();
-  });
-  beforeEach(async () => {
-    seen = await openPage(browser, stack.url);
-  });
-  afterEach(() => seen.context.close());
-  const test = tracedTest(() => seen);
-  const connection = (page = seen.page) => page.getByRole('status', { name: 'Connection' });
-  const live = (page = seen.page) => connection(page).getByText('Live').waitFor();
+  const { test } = on;
+  const connection = (page = on.seen.page) => page.getByRole('status', { name: 'Connection' });
+  const live = (page = on.seen.page) => connection(page).getByText('Live').waitFor();
 
   describe('a session that runs', () => {
     test('is found in the list, and is followed to its end', async () => {
-      const { page } = seen;
+      const { page } = on.seen;
       await page.goto('/ui/');
       await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Sessions' }).click();
       await page.getByRole('heading', { level: 1, name: 'Sessions' }).waitFor();
       await live();
-      await stack.create('followed', 'waiting');
+      await on.stack.create('followed', 'waiting');
       const row = page.getByRole('table', { name: 'Sessions' }).getByRole('row').filter({ hasText: 'followed' });
       // The reason may have the word too.
       await row.getByText('running').first().waitFor();
@@ -103,9 +83,9 @@ describeNeeding(browserMissing() ?? stackMissing(), 'sessions in the web UI', ()
     }, 90_000);
 
     test('is cancelled with its effect shown and a reason', async () => {
-      const { page } = seen;
+      const { page } = on.seen;
       await rm(gate, { force: true });
-      await stack.create('unwanted', 'waiting');
+      await on.stack.create('unwanted', 'waiting');
       await page.goto('/ui/sessions/unwanted');
       await page.getByRole('button', { name: 'Cancel' }).click();
       const dialog = page.getByRole('dialog', { name: 'Cancel' });
@@ -118,16 +98,16 @@ describeNeeding(browserMissing() ?? stackMissing(), 'sessions in the web UI', ()
       await dialog.getByRole('button', { name: 'Confirm' }).click();
       await dialog.getByRole('status', { name: 'Result' }).waitFor();
       await dialog.getByRole('button', { name: 'Close' }).click();
-      const { cancel } = await stack.untilComplete('unwanted');
+      const { cancel } = await on.stack.untilComplete('unwanted');
       expect(cancel).toMatchObject({ reason: 'cancelled: maintenance begins' });
       await page.getByText('maintenance begins').first().waitFor();
     }, 90_000);
   });
 
   test('failed hosts are retried, and the page leads to the new session', async () => {
-    const { page } = seen;
-    await stack.create('half', 'failing');
-    await stack.untilComplete('half');
+    const { page } = on.seen;
+    await on.stack.create('half', 'failing');
+    await on.stack.untilComplete('half');
     await page.goto('/ui/sessions/half');
     await page
       .getByText(/the disk is full/)
@@ -142,24 +122,59 @@ describeNeeding(browserMissing() ?? stackMissing(), 'sessions in the web UI', ()
     await page.getByRole('link', { name: 'half', exact: true }).waitFor();
   }, 90_000);
 
+  test('what happened is shown by pages, failures by choice, and where the time went', async () => {
+    const { page } = on.seen;
+    await on.stack.create('told', 'failing');
+    const { id } = await on.stack.untilComplete('told');
+    await page.goto(`/ui/sessions/told?id=${id}`);
+    await page.getByRole('tab', { name: 'Events' }).click();
+    await page.waitForURL(/tab=events/);
+    const events = page.getByRole('table', { name: 'Events' });
+    await events.getByRole('rowheader', { name: 'task Fail on one' }).waitFor();
+    await page.locator('main [aria-busy]').waitFor({ state: 'detached' });
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('combobox', { name: 'Result' }).selectOption('failed');
+    await page.waitForURL(/result=failed/);
+    await events.getByRole('rowheader', { name: 'task Fail on one' }).waitFor({ state: 'detached' });
+    const failed = events.getByRole('row').filter({ hasText: 'the disk is full' });
+    expect(await failed.getByRole('cell').first().textContent()).toBe('n2');
+    expect(await events.getByRole('row').count()).toBe(2);
+    await page.getByRole('textbox', { name: 'Host' }).fill('n1');
+    await page.keyboard.press('Enter');
+    await page.getByText('No event matches the filter.').waitFor();
+    await page.goto(`/ui/sessions/told?id=${id}&tab=events&after_id=0&result=walking`);
+    expect(await page.getByRole('status', { name: 'Notice' }).textContent()).toContain('result is left out');
+    await events.getByRole('rowheader', { name: /^play / }).waitFor();
+    await page.getByRole('link', { name: 'Newest', exact: true }).waitFor();
+
+    await page.getByRole('tab', { name: 'Timeline' }).focus();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/tab=timeline/);
+    const steps = page.getByRole('table', { name: 'Times of steps' });
+    await steps.getByRole('rowheader', { name: 'layer 1/1 fail.yml' }).waitFor();
+    await page.getByRole('table', { name: 'Times of tasks' }).getByRole('rowheader', { name: 'Fail on one' }).waitFor();
+    await page.getByRole('table', { name: 'Slowest hosts' }).getByRole('rowheader', { name: 'n2' }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+  }, 90_000);
+
   test('a session that was deleted is gone, and one that has its name is another', async () => {
-    const { page } = seen;
-    await stack.create('twice', 'failing');
-    const { id } = await stack.untilComplete('twice');
+    const { page } = on.seen;
+    await on.stack.create('twice', 'failing');
+    const { id } = await on.stack.untilComplete('twice');
     await page.goto(`/ui/sessions/twice?id=${id}`);
     await live();
-    expect((await stack.call('DELETE', '/v3/sessions/twice')).status).toBe(204);
+    expect((await on.stack.call('DELETE', '/v3/sessions/twice')).status).toBe(204);
     await page.getByText('There is no session twice').waitFor();
-    await stack.create('twice', 'failing');
+    await on.stack.create('twice', 'failing');
     await page.getByText('This session was replaced').waitFor();
-    const other = (await stack.session('twice')).id;
+    const other = (await on.stack.session('twice')).id;
     await page.getByRole('main').getByRole('link', { name: 'Session twice' }).click();
     await page.waitForURL(`**/ui/sessions/twice?id=${other}`);
     await page.getByRole('region', { name: 'Steps' }).waitFor();
   }, 90_000);
 
   test('a value in the address that the page does not know is dropped with a notice', async () => {
-    const { page } = seen;
+    const { page } = on.seen;
     await page.goto('/ui/sessions?status=walking&unknown=1');
     expect(await page.getByRole('status', { name: 'Notice' }).textContent()).toContain('status is left out');
     await page.locator('main:not([aria-busy])').waitFor();
@@ -174,20 +189,20 @@ describeNeeding(browserMissing() ?? stackMissing(), 'sessions in the web UI', ()
   describe('a connection that', () => {
     let proxy: CutProxy;
     beforeEach(async () => {
-      proxy = await startCutProxy(stack.url);
+      proxy = await startCutProxy(on.stack.url);
     });
     afterEach(() => proxy.close());
 
     test('eight tabs have: one stream for all, which are live', async () => {
       await throughProxy();
-      const tabs = [seen.page];
-      while (tabs.length < 8) tabs.push(await seen.context.newPage());
+      const tabs = [on.seen.page];
+      while (tabs.length < 8) tabs.push(await on.seen.context.newPage());
       for (const tab of tabs) {
         await tab.goto('/ui/sessions');
         await live(tab);
       }
       expect(proxy.openStreams()).toBe(1);
-      await stack.create('for-all', 'failing');
+      await on.stack.create('for-all', 'failing');
       for (const tab of tabs) {
         await tab.bringToFront();
         await tab.getByRole('link', { name: 'for-all' }).waitFor();
@@ -197,17 +212,17 @@ describeNeeding(browserMissing() ?? stackMissing(), 'sessions in the web UI', ()
 
     test('is cut, or held, makes the page stale within 16 s, and true 10 s after the return', async () => {
       await throughProxy();
-      const held = await startCutProxy(stack.url);
-      const other = await openPage(browser, held.url);
+      const held = await startCutProxy(on.stack.url);
+      const other = await openPage(on.browser, held.url);
       try {
         // Both wait for the same time.
-        await Promise.all([staleAndBack(seen.page, proxy, 'cut'), staleAndBack(other.page, held, 'stall')]);
+        await Promise.all([staleAndBack(on.seen.page, proxy, 'cut'), staleAndBack(other.page, held, 'stall')]);
       } finally {
         await other.context.close();
         await held.close();
       }
       // The browser's own words about requests that did not come through.
-      seen.faults = seen.faults.filter((fault) => !fault.includes('Failed to load resource'));
+      on.seen.faults = on.seen.faults.filter((fault) => !fault.includes('Failed to load resource'));
     }, 60_000);
 
     async function staleAndBack(page: Page, between: CutProxy, how: 'cut' | 'stall'): Promise<void> {
@@ -217,7 +232,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'sessions in the web UI', ()
       await page.getByRole('alert').filter({ hasText: 'old' }).waitFor({ timeout: 16_500 });
       expect(await connection(page).textContent()).toBe('Stale');
       const name = `while-${how}`;
-      await stack.create(name, 'failing');
+      await on.stack.create(name, 'failing');
       between.restore();
       await page.getByRole('link', { name }).waitFor({ timeout: 10_000 });
       await live(page);
@@ -226,8 +241,8 @@ describeNeeding(browserMissing() ?? stackMissing(), 'sessions in the web UI', ()
 
     /** The page comes by the proxy. */
     async function throughProxy(): Promise<void> {
-      await seen.context.close();
-      seen = await openPage(browser, proxy.url);
+      await on.seen.context.close();
+      on.seen = await openPage(on.browser, proxy.url);
     }
   });
 });

@@ -7,7 +7,13 @@ export const SESSION_FILTERS: readonly ListFilter[] = [
   { kind: 'text', name: 'name_contains', label: 'Filter', hint: 'part of the name', flag: '--name-contains' },
   { kind: 'choice', name: 'status', label: 'Status', words: LIST_STATUSES, flag: '--status' },
 ];
-export const SESSION_TABS = ['hosts', 'log'] as const;
+/** Results of a task on a host. */
+const RESULT_WORDS = ['failed', 'unreachable', 'changed', 'ok', 'skipped', 'rescued', 'ignored'] as const;
+export const EVENT_FILTERS: readonly ListFilter[] = [
+  { kind: 'text', name: 'host', label: 'Host', flag: '--host' },
+  { kind: 'choice', name: 'result', label: 'Result', words: RESULT_WORDS, flag: '--result' },
+];
+export const SESSION_TABS = ['hosts', 'log', 'events', 'timeline'] as const;
 
 export interface ListSearch extends Dropped {
   status?: (typeof LIST_STATUSES)[number] | undefined;
@@ -25,6 +31,11 @@ export interface SessionSearch extends Dropped {
   attempt?: number | undefined;
   /** What is looked for in the log. */
   q?: string | undefined;
+  /** Whose events are shown, and of which result. */
+  host?: string | undefined;
+  result?: (typeof RESULT_WORDS)[number] | undefined;
+  /** Where the page of events begins: the number of the event before it; left out: the newest. */
+  after_id?: string | undefined;
 }
 
 /** Longest text that the API looks for, characters. */
@@ -49,5 +60,8 @@ export function readSessionSearch(given: Record<string, unknown>): SessionSearch
     layer: numberOf(given.layer, 0),
     attempt: numberOf(given.attempt, 1),
     q: wholeTextOf(given.q, SOUGHT_MAX),
+    host: wholeTextOf(given.host, SOUGHT_MAX),
+    result: wordOf(RESULT_WORDS, given.result),
+    after_id: given.after_id === undefined ? undefined : matchOf(/^[0-9]{1,9}$/, given.after_id),
   });
 }

@@ -12,8 +12,10 @@ import { StatusBadge } from '../shared/ui/status-badge.tsx';
 import { LogView } from './log/log-view.tsx';
 import { SESSION_TABS, type SessionSearch } from './search.ts';
 import { SessionActions } from './session-actions.tsx';
+import { SessionEvents } from './session-events.tsx';
 import { SessionHosts } from './session-hosts.tsx';
 import { SessionLink } from './session-link.tsx';
+import { SessionTimeline } from './session-timeline.tsx';
 import { statusWord } from './status-word.ts';
 import { stepsOf } from './steps.ts';
 
@@ -81,6 +83,10 @@ function Replaced({ session: { id, name } }: { session: SessionDetail }) {
   );
 }
 
+const TAB_NAMES: Readonly<Record<(typeof SESSION_TABS)[number], string>> = {
+  ...{ hosts: 'Hosts', log: 'Log', events: 'Events', timeline: 'Timeline' },
+};
+
 function Shown({ session, search }: { session: SessionDetail; search: SessionSearch }) {
   const { name } = session;
   const { tab = 'hosts' } = search;
@@ -101,12 +107,15 @@ function Shown({ session, search }: { session: SessionDetail; search: SessionSea
             params={{ name }}
             search={{ id: session.id, tab: word }}
           >
-            {word === 'hosts' ? 'Hosts' : 'Log'}
+            {TAB_NAMES[word]}
           </Link>
         ))}
       </div>
       <div role="tabpanel" id="tab-panel" aria-labelledby={`tab-${tab}`}>
-        {tab === 'hosts' ? <SessionHosts session={session} /> : <LogView session={session} search={search} />}
+        {tab === 'hosts' && <SessionHosts session={session} />}
+        {tab === 'log' && <LogView session={session} search={search} />}
+        {tab === 'events' && <SessionEvents session={session} search={search} />}
+        {tab === 'timeline' && <SessionTimeline session={session} />}
       </div>
     </>
   );

@@ -1,0 +1,106 @@
+import { useQuery } from '@tanstack/react-query';
+import type { SessionEvent } from '../../../domain/runs/stream-schema.ts';
+import type { SessionDetail } from '../../../domain/sessions/detail-schema.ts';
+import { callApi, recordPath, serverNow } from '../shared/api-call.ts';
+import type { ListColumn } from '../shared/list/list-table.tsx';
+import { Moment } from '../shared/ui/moment.tsx';
+import { Part, Rows } from '../shared/ui/part.tsx';
+import { shownText } from '../shared/ui/shown-text.ts';
+import { type HostTime, lastedText, type Span, slowestHosts, stepSpans, taskSpans, wholeOf } from './session-times.ts';
+
+/** Events that are read of each kind: a session may have very many. */
+const [TASKS, RESULTS] = [500, 1_000];
+/** Hosts that are shown. */
+const SLOWEST = 10;
+
+interface EventsAnswer {
+  events: SessionEvent[];
+  next: object | null;
+}
+
+function useEvents(name: string, type: string, limit: number) {
+  return useQuery({
+    queryKey: ['session', name, 'events', type, limit],
+    queryFn: ({ signal }) =>
+      callApi<EventsAnswer>(`${recordPath('sessions', name)}/events?type=${type}&limit=${limit}`, { signal }),
+    placeholderData: (before) => before,
+  });
+}
+
+/** Where the time of a session went: its steps, its tasks, its slowest hosts. */
+export function SessionTimeline({ session }: { session: SessionDetail }) {
+  const { name, attempts } = session;
+  const tasks = useEvents(name, 'task_start', TASKS);
+  const results = useEvents(name, 'host_result', RESULTS);
+  const now = serverNow();
+  const whole = wholeOf(session, now);
+  return (
+    <>
+      <Rows
+        name="Times of steps"
+        columns={columnsOf('Step', whole)}
+        rows={stepSpans(session, now)}
+        keyOf={({ key }) => key}
+        none=""
+      />
+      <Part title="Tasks" read={tasks}>
+        {({ events, next }) => (
+          <>
+            <Rows
+              name="Times of tasks"
+              columns={columnsOf('Task', whole)}
+              rows={taskSpans(events, attempts, now)}
+              keyOf={({ key }) => key}
+              none="No task has begun yet."
+            />
+            {next !== null && <p>These are the first {TASKS} tasks: there are more.</p>}
+          </>
+        )}
+      </Part>
+      <Part title="Slowest hosts" read={results}>
+        {({ events, next }) => (
+          <>
+            <Rows
+              name="Slowest hosts"
+              columns={HOST_COLUMNS}
+              rows={slowestHosts(events, SLOWEST)}
+              keyOf={({ host }) => host}
+              none="No host has a result yet."
+            />
+            {next !== null && <p>They are of the first {RESULTS} results: there are more.</p>}
+          </>
+        )}
+      </Part>
+    </>
+  );
+}
+
+const HOST_COLUMNS: readonly ListColumn<HostTime>[] = [
+  { head: 'Host', cell: ({ host }) => shownText(host) },
+  { head: 'Tasks', cell: ({ tasks }) => tasks },
+  { head: 'Together', cell: ({ seconds }) => lastedText(seconds * 1_000) },
+];
+
+function columnsOf(head: string, whole: Span): ListColumn<Span>[] {
+  return [
+    { head, cell: ({ name }) => shownText(name) },
+    { head: 'Began', cell: ({ from }) => <Moment at={new Date(from).toISOString()} /> },
+    {
+      head: 'Lasted',
+      cell: ({ from, until, isOpen }) => `${lastedText(until - from)}${isOpen ? ' so far' : ''}`,
+    },
+    { head: 'When', cell: (span) => <Bar span={span} whole={whole} /> },
+  ];
+}
+
+/** Where a part lies in the whole. The columns beside it say the same. */
+function Bar({ span: { from, until }, whole }: { span: Span; whole: Span }) {
+  const length = Math.max(1, whole.until - whole.from);
+  const share = (time: number) => Math.min(100, Math.max(0, ((time - whole.from) / length) * 100));
+  const begin = Math.min(99, share(from));
+  return (
+    <svg className="span" aria-hidden="true">
+      <rect x={`${begin}%`} width={`${Math.max(1, share(until) - begin)}%`} height="100%" />
+    </svg>
+  );
+}
