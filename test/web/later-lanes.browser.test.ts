@@ -1,60 +1,30 @@
 /** Operators, propagation and deployments in a browser: a real stack; what clusters would have told is on record. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from '@jest/globals';
-import type { Browser, Locator, Page } from 'playwright-core';
+import { beforeAll, describe, expect } from '@jest/globals';
+import type { Locator, Page } from 'playwright-core';
 import { type Db, openDatabase } from '../../store/connection/database.ts';
 import { makeDeployment } from '../deployments/placement-fixtures.ts';
 import { addOperator, addWidget, begin, end } from '../operator/hands/fixtures.ts';
-import {
-  accessibilityFaults,
-  browserMissing,
-  openPage,
-  startBrowser,
-  tracedTest,
-  type WatchedPage,
-} from '../support/browser.ts';
-import { describeNeeding } from '../support/requirement.ts';
+import { accessibilityFaults } from '../support/browser.ts';
+import { describeInBrowser } from '../support/in-browser.ts';
 import { cli } from '../support/stack/command-line.ts';
-import { type MusterStack, stackMissing, startMusterStack } from '../support/stack/muster-stack.ts';
 
 /** Markup, and a character that turns what stands behind it. */
 const HOSTILE = '<img src=x onerror=alert(1)>\u202e';
 const SHOWN = '<img src=x onerror=alert(1)>\\u202e';
 
-describeNeeding(browserMissing() ?? stackMissing(), 'pages of the later lanes', () => {
-  let stack: MusterStack;
-  let browser: Browser;
-  let seen: WatchedPage;
+describeInBrowser('pages of the later lanes', { settings: { MUSTER_DEPLOY_ALLOW_LOOPBACK: 'true' } }, (on) => {
   let db: Db;
 
   beforeAll(async () => {
-    [stack, browser] = await Promise.all([
-      startMusterStack({ MUSTER_DEPLOY_ALLOW_LOOPBACK: 'true' }, 'shared', 'built'),
-      startBrowser(),
-    ]);
-    db = openDatabase({ url: await stack.databaseUrl(), name: 'test' });
+    db = openDatabase({ url: await on.stack.databaseUrl(), name: 'test' });
   }, 180_000);
-  afterAll(async () => {
-    await browser?.close();
+  on.beforeClose(async () => {
     await db?.destroy();
-    await stack?.remove();
   });
-  beforeEach(async () => {
-    seen = await openPage(browser, stack.url);
-  });
-  afterEach(() => seen.context.close());
-  const test = tracedTest(() => seen);
+  const { test, opened } = on;
 
-  const live = (page: Page) => page.getByRole('status', { name: 'Connection' }).getByText('Live').waitFor();
-  async function opened(path: string, heading: string): Promise<Page> {
-    const { page } = seen;
-    await page.goto(`/ui/${path}`);
-    await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor();
-    await page.locator('main:not([aria-busy])').waitFor();
-    await live(page);
-    return page;
-  }
   const table = (page: Page, name: string): Locator => page.getByRole('table', { name, exact: true });
   const region = (page: Page, name: string): Locator => page.getByRole('region', { name, exact: true });
   /** Opens the dialog of a button, sees its effect, confirms it, and sees the result. */
@@ -128,7 +98,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'pages of the later lanes', 
       await region(page, 'Watches').getByRole('button', { name: 'Retry' }).click();
       await region(page, 'Watches').getByRole('alert').waitFor({ state: 'detached' });
       // The browser's own words about the answers of this test.
-      seen.faults = seen.faults.filter((fault) => !fault.includes('Failed to load resource'));
+      on.seen.faults = on.seen.faults.filter((fault) => !fault.includes('Failed to load resource'));
 
       await page.goto('/ui/operator/00000000-0000-4000-8000-000000000000');
       await page.getByText('There is no resource with the id').waitFor();
@@ -162,13 +132,13 @@ describeNeeding(browserMissing() ?? stackMissing(), 'pages of the later lanes', 
 
   describe('propagation', () => {
     const run = async (...args: string[]): Promise<string> => {
-      const { exit, out, err } = await cli(args, { url: stack.url });
+      const { exit, out, err } = await cli(args, { url: on.stack.url });
       expect([args, exit, err]).toEqual([args, 0, err]);
       return out;
     };
     /** A loop of a cluster and its two members, and an action behind it; nothing executes anything. */
     async function model(prefix: string): Promise<string> {
-      const folder = join(stack.dataDir, `definitions-${prefix}`);
+      const folder = join(on.stack.dataDir, `definitions-${prefix}`);
       const definitions = {
         cluster: 'handler: none\ninput: { members: { schema: [str] } }\n',
         member:
@@ -248,8 +218,8 @@ describeNeeding(browserMissing() ?? stackMissing(), 'pages of the later lanes', 
   describe('deployments', () => {
     const send = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
       const isForm = typeof body === 'string' || body instanceof Uint8Array;
-      if (!isForm) return stack.call(method, path, body, headers);
-      const { status } = await fetch(stack.url + path, { method, headers, body: body as string });
+      if (!isForm) return on.stack.call(method, path, body, headers);
+      const { status } = await fetch(on.stack.url + path, { method, headers, body: body as string });
       return { status, body: null };
     };
 
@@ -259,7 +229,12 @@ describeNeeding(browserMissing() ?? stackMissing(), 'pages of the later lanes', 
       const page = await opened('deployments', 'Deployments');
       await table(page, 'Clusters').getByRole('rowheader', { name: 'lab-shop+north' }).waitFor();
       expect(await accessibilityFaults(page)).toEqual([]);
-      await table(page, 'Deployments').getByRole('link', { name: 'shop' }).click();
+      // Without its project: a deployment is found by its name, and what its state allows is asked of it there.
+      const listed = table(page, 'Deployments').getByRole('row').filter({ hasText: name });
+      await listed.getByText('It goes nowhere until it is approved').waitFor();
+      expect(await listed.getByRole('button', { name: 'Approve', exact: true }).isEnabled()).toBe(true);
+      expect(await listed.getByRole('button', { name: 'Instantiate', exact: true }).isDisabled()).toBe(true);
+      await table(page, 'Projects').getByRole('link', { name: 'shop' }).click();
       await page.waitForURL('**/ui/deployments?project=shop');
       await table(page, 'Deployments').getByRole('link', { name: 'telemetry' }).click();
       await table(page, 'Deployments').getByRole('link', { name: 'edge' }).click();
@@ -284,6 +259,20 @@ describeNeeding(browserMissing() ?? stackMissing(), 'pages of the later lanes', 
       await table(page, 'History').getByRole('rowheader', { name: 'Instantiated' }).waitFor();
       await act(page, 'Stop', name);
       await region(page, 'Why').getByText('It was stopped').waitFor({ timeout: 20_000 });
+
+      await page.goto('/ui/deployments');
+      await listed.getByText('It was stopped').waitFor();
+      await listed.getByRole('button', { name: 'Terminate', exact: true }).click();
+      const dialog = page.getByRole('dialog', { name: 'Terminate' });
+      const effect = dialog.getByRole('group', { name: 'Effect' });
+      expect(await effect.textContent()).toMatch(
+        /1 would change: shop\+telemetry\+v1\+edge\..* Apps: agent\. Resources now: /,
+      );
+      expect(await accessibilityFaults(page)).toEqual([]);
+      await dialog.getByRole('button', { name: 'Confirm' }).click();
+      await dialog.getByRole('status', { name: 'Result' }).waitFor();
+      await page.keyboard.press('Escape');
+      await listed.getByText('Terminated, ').waitFor({ timeout: 30_000 });
     }, 120_000);
 
     test('say what is gone, what is no deployment, and drop what stands alone in the address', async () => {

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
+import type { DeploymentView } from '../../../domain/deployments/deployment-schema.ts';
 import type { StoredRecord } from '../../../domain/deployments/record-schema.ts';
 import type { ClusterView } from '../../../domain/deployments/schema.ts';
 import { callApi } from '../shared/api-call.ts';
@@ -10,21 +11,25 @@ import { useLive } from '../shared/live/use-live.ts';
 import { Moment } from '../shared/ui/moment.tsx';
 import { Part, Rows } from '../shared/ui/part.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
+import { DeploymentCalls } from './deployment-calls.tsx';
+import { countsText, standingText } from './deployment-text.ts';
 import type { DeploymentListSearch } from './search.ts';
 
 /** Clusters of one answer. */
 const CLUSTERS = 100;
 
-/** Projects, the applications of one of them, or the deployments of one of those. */
+/** All deployments; with a project in the address its applications, or the deployments of one of them. */
 export function DeploymentListPage() {
   const { dropped, ...search } = useSearch({ from: '/deployments' });
-  const { path, columns, nothing, command } = levelOf(search);
+  const { project } = search;
+  if (project === undefined) return <AllDeployments search={search} dropped={dropped} />;
+  const { path, columns, nothing, command } = levelOf({ ...search, project });
   return (
     <ListPage<StoredRecord[], StoredRecord>
       // Records of another level are none of this one.
       key={path}
       name="Deployments"
-      search={search}
+      search={{ ...search }}
       dropped={dropped}
       filters={[]}
       api={{ path, surface: '/v2', ask: {} }}
@@ -42,12 +47,115 @@ export function DeploymentListPage() {
   );
 }
 
+interface DeploymentsAnswer {
+  deployments: DeploymentView[];
+  next: { after_id: string } | null;
+}
+
+function AllDeployments({ search, dropped }: { search: DeploymentListSearch; dropped: string[] | undefined }) {
+  return (
+    <ListPage<DeploymentsAnswer, DeploymentView>
+      name="Deployments"
+      search={{ ...search }}
+      dropped={dropped}
+      filters={[]}
+      api={{ path: '/deployments' }}
+      queryKey={['deployments', 'all']}
+      topic={null}
+      rows={({ deployments }) => deployments}
+      keyOf={({ name }) => name}
+      columns={DEPLOYMENT_COLUMNS}
+      order="names"
+      empty={{
+        narrowed: 'There are no more deployments.',
+        all: 'All deployments',
+        nothing: (
+          <>
+            There are no deployments yet. <code>./muster deployment apply -f FILE</code>
+          </>
+        ),
+      }}
+      command="./muster deployment list"
+      below={
+        <>
+          <Projects />
+          <Clusters />
+        </>
+      }
+    />
+  );
+}
+
+const DEPLOYMENT_COLUMNS: readonly ListColumn<DeploymentView>[] = [
+  {
+    head: 'Deployment',
+    cell: ({ name }) => (
+      <Link to="/deployments/$name" params={{ name }}>
+        {shownText(name)}
+      </Link>
+    ),
+  },
+  {
+    head: 'State',
+    cell: ({ state, status, is_removed: isRemoved }) =>
+      [state, status ?? '', isRemoved ? 'is being removed' : ''].filter((word) => word !== '').join(', '),
+  },
+  { head: 'Why', cell: ({ state, status }) => standingText(state, status) },
+  { head: 'Resources', cell: ({ counts }) => countsText(counts) || 'none' },
+  { head: 'Apps', cell: ({ apps }) => shownText(apps.join(', ')) },
+  {
+    head: 'Since',
+    cell: ({ changed_at, changed_by }) => (
+      <>
+        <Moment at={changed_at} />
+        {changed_by !== null && ` by ${shownText(changed_by)}`}
+      </>
+    ),
+  },
+  {
+    head: 'Action',
+    cell: ({ name, state, status, apps, counts, is_removed: isRemoved }) =>
+      !isRemoved && (
+        <DeploymentCalls
+          name={name}
+          standing={status === null ? { state } : { state, status }}
+          apps={apps}
+          counts={counts}
+          changes={['deployments']}
+          isShort
+        />
+      ),
+  },
+];
+
+/** The projects, which lead to their applications. */
+function Projects() {
+  const read = useQuery({
+    queryKey: ['deployments', 'projects'],
+    queryFn: ({ signal }) => callApi<StoredRecord[]>('/projects', { signal, surface: '/v2' }),
+    refetchInterval: READ_EVERY_MS,
+  });
+  return (
+    <Part title="Projects" read={read}>
+      {(projects) => (
+        <Rows
+          name="Projects"
+          columns={PROJECT_COLUMNS}
+          rows={projects}
+          keyOf={({ metadata }) => metadata.name}
+          none="There are no projects yet: EMCO clients make them below /v2/projects."
+        />
+      )}
+    </Part>
+  );
+}
+
 /** Where the list is: projects, then applications, then deployments. */
 function Way({ search: { project, app, version } }: { search: DeploymentListSearch }) {
   if (project === undefined) return null;
   return (
     <nav aria-label="Where">
-      <Link to="/deployments">All projects</Link> {shownText(project)}
+      <Link to="/deployments">All deployments</Link> {shownText(project)}
       {app !== undefined && version !== undefined && (
         <>
           {' '}
@@ -73,25 +181,19 @@ const DESCRIPTION: ListColumn<StoredRecord> = {
   cell: ({ metadata }) => shownText(metadata.description ?? ''),
 };
 
-function levelOf({ project, app, version }: DeploymentListSearch): Level {
-  if (project === undefined) {
-    return {
-      path: '/projects',
-      columns: [
-        {
-          head: 'Project',
-          cell: ({ metadata: { name } }) => (
-            <Link to="/deployments" search={{ project: name }}>
-              {shownText(name)}
-            </Link>
-          ),
-        },
-        DESCRIPTION,
-      ],
-      nothing: 'There are no projects yet: EMCO clients make them below /v2/projects.',
-      command: './muster api GET /v2/projects',
-    };
-  }
+const PROJECT_COLUMNS: readonly ListColumn<StoredRecord>[] = [
+  {
+    head: 'Project',
+    cell: ({ metadata: { name } }) => (
+      <Link to="/deployments" search={{ project: name }}>
+        {shownText(name)}
+      </Link>
+    ),
+  },
+  DESCRIPTION,
+];
+
+function levelOf({ project, app, version }: DeploymentListSearch & { project: string }): Level {
   const apps = `/projects/${encodeURIComponent(project)}/composite-apps`;
   if (app === undefined || version === undefined) {
     const versionOf = ({ spec }: StoredRecord) => String(spec?.version ?? '');

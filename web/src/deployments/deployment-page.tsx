@@ -1,22 +1,12 @@
 import { Link, useParams, useSearch } from '@tanstack/react-router';
-import { useActingRefusal } from '../access/use-acting.ts';
 import { shellWord } from '../shared/commands.ts';
 import { ListTable } from '../shared/list/list-table.tsx';
 import { Moment } from '../shared/ui/moment.tsx';
-import { PostAction } from '../shared/ui/post-action.tsx';
 import { RecordPage } from '../shared/ui/record-page.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
 import { ClusterResources } from './cluster-resources.tsx';
-import {
-  callRefusal,
-  clusterOf,
-  countsText,
-  type DeploymentCall,
-  type DeploymentStatus,
-  deploymentPath,
-  troubleOf,
-  whyText,
-} from './deployment-text.ts';
+import { DeploymentCalls } from './deployment-calls.tsx';
+import { clusterOf, countsText, type DeploymentStatus, deploymentPath, troubleOf, whyText } from './deployment-text.ts';
 import type { DeploymentSearch } from './search.ts';
 
 /** Is it where it should be? */
@@ -53,7 +43,13 @@ export function DeploymentPage() {
       {(status) => (
         <>
           <Why status={status} />
-          <Calls name={name} path={path} status={status} />
+          <DeploymentCalls
+            name={name}
+            standing={status}
+            apps={(status.apps ?? []).map((app) => app.name)}
+            counts={status['rsync-status']}
+            changes={['deployment', name]}
+          />
           <Tree name={name} path={path} status={status} search={search} />
           <History status={status} />
         </>
@@ -174,51 +170,5 @@ function History({ status: { states } }: { status: DeploymentStatus }) {
         ]}
       />
     </section>
-  );
-}
-
-const CALLS: readonly { call: DeploymentCall; name: string; effect: string; done: string }[] = [
-  {
-    ...{ call: 'approve', name: 'Approve' },
-    effect: 'It may be instantiated then. Nothing goes to a cluster.',
-    done: 'It is approved.',
-  },
-  {
-    ...{ call: 'instantiate', name: 'Instantiate' },
-    effect: 'Apps and places are frozen now, and everything is applied to the clusters that the placement names.',
-    done: 'It is being instantiated.',
-  },
-  {
-    ...{ call: 'terminate', name: 'Terminate' },
-    effect: 'Everything that it applied is deleted from its clusters.',
-    done: 'It is being terminated.',
-  },
-  {
-    ...{ call: 'stop', name: 'Stop' },
-    effect: 'What it still has to do is given up. What was done stays.',
-    done: 'It is being stopped.',
-  },
-];
-
-function Calls({ name, path, status }: { name: string; path: string; status: DeploymentStatus }) {
-  const may = useActingRefusal();
-  return (
-    <div className="buttons">
-      {CALLS.map(({ call, name: word, effect, done }, place) => (
-        <PostAction
-          key={call}
-          name={word}
-          refusal={may ?? callRefusal(call, status)}
-          isTold={may !== null && place > 0}
-          path={`${path}/${call}`}
-          surface="/v2"
-          record={name}
-          effect={effect}
-          done={done}
-          changes={['deployment', name]}
-          command={`./muster deployment ${call} ${shellWord(name)}`}
-        />
-      ))}
-    </div>
   );
 }

@@ -96,6 +96,11 @@ export function troubleOf(cluster: ClusterCounts): string {
 
 /** Returns in one sentence how a deployment stands, and what would change that. */
 export function whyText({ state, status, ready }: DeploymentStatus): string {
+  return standingText(state, status, ready === true);
+}
+
+/** The same of what a list knows: it does not say whether everything is ready. */
+export function standingText(state: string, status: string | null | undefined, ready?: boolean): string {
   switch (state) {
     case 'Created':
       return 'It goes nowhere until it is approved and instantiated';
@@ -114,7 +119,8 @@ export function whyText({ state, status, ready }: DeploymentStatus): string {
   }
   if (status === 'Instantiating') return 'It is being brought to its clusters';
   if (status === 'InstantiateFailed') return 'Not everything could be applied: the reasons stand at the resources';
-  return ready === true ? 'Everything is applied, and ready' : 'Everything is applied, and not everything is ready';
+  if (ready === undefined) return 'Everything is applied';
+  return ready ? 'Everything is applied, and ready' : 'Everything is applied, and not everything is ready';
 }
 
 /** Calls of the life cycle. */

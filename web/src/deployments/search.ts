@@ -3,6 +3,8 @@ import { type Dropped, keptValues, matchOf, type Wrong, wholeTextOf } from '../s
 
 /** Names have at most so many characters. */
 const NAME_MOST = 128;
+/** And four of them are the name of a deployment. */
+const AFTER_MOST = 600;
 /** What a part of a path may be: no name begins with a dot, and `..` would lead to another route. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/;
 
@@ -11,6 +13,8 @@ export interface DeploymentListSearch extends Dropped {
   project?: string | undefined;
   app?: string | undefined;
   version?: string | undefined;
+  /** Where the page of all deployments begins: the name before it. */
+  after_id?: string | undefined;
 }
 
 export interface DeploymentSearch extends Dropped {
@@ -23,12 +27,13 @@ export interface DeploymentSearch extends Dropped {
 export function readDeploymentListSearch(given: Record<string, unknown>): DeploymentListSearch {
   const nameOf = (value: unknown): string | undefined | Wrong =>
     value === undefined ? undefined : matchOf(NAME, value);
-  const { project, app, version, ...read } = keptValues({
+  const { project, app, version, after_id, ...read } = keptValues({
     project: nameOf(given.project),
     app: nameOf(given.app),
     version: nameOf(given.version),
+    after_id: wholeTextOf(given.after_id, AFTER_MOST),
   });
-  if (project === undefined) return read;
+  if (project === undefined) return after_id === undefined ? read : { ...read, after_id };
   return app === undefined || version === undefined ? { ...read, project } : { ...read, project, app, version };
 }
 
