@@ -11,6 +11,7 @@ import { PostAction } from '../shared/ui/post-action.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
 import { withoutCredentials } from './clone-address.ts';
 import { SOURCE_FILTERS } from './search.ts';
+import { ChangeSource, NewSource } from './source-form.tsx';
 
 interface SourcePageAnswer {
   sources: Source[];
@@ -56,12 +57,17 @@ export function SourcePage() {
         ),
       }}
       command="./muster source list"
-      above={search.shown !== undefined && <SourceDetails key={search.shown} name={search.shown} />}
+      above={
+        <>
+          <NewSource />
+          {search.shown !== undefined && <SourceDetails key={search.shown} name={search.shown} />}
+        </>
+      }
     />
   );
 }
 
-/** A source, and what may be done with it. Its credentials are written by the command line alone, and never read. */
+/** A source, and what may be done with it. Its credentials are written, and never read. */
 function SourceDetails({ name }: { name: string }) {
   // CFS clients encode the name of a source twice.
   const path = recordPath('sources', encodeURIComponent(name));
@@ -98,6 +104,7 @@ function SourceDetails({ name }: { name: string }) {
             </dd>
           </dl>
           <div className="buttons">
+            <ChangeSource source={source} />
             <PostAction
               name="Delete"
               refusal={may}

@@ -11,6 +11,7 @@ import { Moment } from '../shared/ui/moment.tsx';
 import { Part, Rows } from '../shared/ui/part.tsx';
 import { PostAction } from '../shared/ui/post-action.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
+import { ChangeSchedule } from './schedule-form.tsx';
 import { actionText, resultText, runText } from './schedule-text.ts';
 
 /** Times and runs that are shown. */
@@ -127,7 +128,8 @@ const RUN_COLUMNS: readonly ListColumn<ScheduleRunView>[] = [
   { head: 'Ended', cell: ({ ended_at }) => (ended_at === null ? '' : <Moment at={ended_at} />) },
 ];
 
-function Commands({ schedule: { name, paused } }: { schedule: ScheduleView }) {
+function Commands({ schedule }: { schedule: ScheduleView }) {
+  const { name, paused } = schedule;
   const may = useActingRefusal();
   const path = recordPath('schedules', name);
   const word = shellWord(name);
@@ -164,6 +166,18 @@ function Commands({ schedule: { name, paused } }: { schedule: ScheduleView }) {
         effect="A run begins now; while another one goes on it waits, unless the schedule lets them overlap."
         done="A run was asked for."
         command={`./muster schedule trigger ${word}`}
+      />
+      <ChangeSchedule schedule={schedule} />
+      <PostAction
+        {...shared}
+        name="Delete"
+        refusal={may}
+        isTold
+        method="DELETE"
+        path={path}
+        effect="It begins no run any more. What its runs have made stays."
+        done="It is deleted."
+        command={`./muster schedule delete ${word}`}
       />
     </div>
   );

@@ -4,6 +4,7 @@ import { ListPage } from '../shared/list/list-page.tsx';
 import { Moment } from '../shared/ui/moment.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
 import { ScheduleDetails } from './schedule-details.tsx';
+import { NewSchedule } from './schedule-form.tsx';
 import { actionText, runText } from './schedule-text.ts';
 
 interface SchedulePageAnswer {
@@ -64,7 +65,12 @@ export function SchedulePage() {
         ),
       }}
       command="./muster schedule list"
-      above={search.shown !== undefined && <ScheduleDetails key={search.shown} name={search.shown} />}
+      above={
+        <>
+          <NewSchedule />
+          {search.shown !== undefined && <ScheduleDetails key={search.shown} name={search.shown} />}
+        </>
+      }
     />
   );
 }

@@ -11,6 +11,7 @@ import { Moment } from '../shared/ui/moment.tsx';
 import { Part, Rows } from '../shared/ui/part.tsx';
 import { PostAction } from '../shared/ui/post-action.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
+import { ChangeWebhook } from './webhook-form.tsx';
 
 /** Deliveries that are shown. */
 const DELIVERIES = 50;
@@ -75,7 +76,8 @@ const COLUMNS: readonly ListColumn<DeliveryView>[] = [
   { head: 'Since', cell: ({ created_at, delivered_at }) => <Moment at={delivered_at ?? created_at} /> },
 ];
 
-function Commands({ webhook: { name, enabled } }: { webhook: WebhookView }) {
+function Commands({ webhook }: { webhook: WebhookView }) {
+  const { name, enabled } = webhook;
   const may = useActingRefusal('admin');
   const path = recordPath('webhooks', name);
   const word = shellWord(name);
@@ -118,6 +120,7 @@ function Commands({ webhook: { name, enabled } }: { webhook: WebhookView }) {
         done="It is disabled."
         command={`./muster webhook update ${word} --disable`}
       />
+      <ChangeWebhook webhook={webhook} />
       <PostAction
         {...shared}
         name="Delete"

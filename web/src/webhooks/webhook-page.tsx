@@ -6,6 +6,7 @@ import { ListPage } from '../shared/list/list-page.tsx';
 import { Moment } from '../shared/ui/moment.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
 import { WebhookDetails } from './webhook-details.tsx';
+import { NewWebhook } from './webhook-form.tsx';
 
 interface WebhookPageAnswer {
   webhooks: WebhookView[];
@@ -56,7 +57,12 @@ export function WebhookPage() {
       }}
       command="./muster webhook list"
       above={
-        search.shown !== undefined && refusal === null && <WebhookDetails key={search.shown} name={search.shown} />
+        refusal === null && (
+          <>
+            <NewWebhook />
+            {search.shown !== undefined && <WebhookDetails key={search.shown} name={search.shown} />}
+          </>
+        )
       }
     />
   );

@@ -20,8 +20,8 @@ export interface ActionProps {
   isTold?: boolean;
   /** Whether it cannot be done without a reason. */
   needsReason?: boolean;
-  /** Inputs of the dialog. */
-  fields?: ReactNode;
+  /** Inputs of the dialog; they may be told what the API said of them, where it has refused them. */
+  fields?: ReactNode | ((refused: unknown) => ReactNode);
   /** What would come of it, in words; drawn when the dialog opens. */
   effect?(): ReactNode;
   /** What is sent, where there is a dry run of it; null while the inputs do not say it. */
@@ -83,7 +83,7 @@ function ActionDialog({
   const [typed, setTyped] = useState('');
   const [isSending, setSending] = useState(false);
   const [result, setResult] = useState<ReactNode>(null);
-  const [mistake, setMistake] = useState<string | null>(null);
+  const [mistake, setMistake] = useState<unknown>(null);
   const key = useKeyOf(JSON.stringify([reason, request]));
   const isDone = result !== null;
   // What was done is not asked about again.
@@ -100,7 +100,7 @@ function ActionDialog({
     try {
       setResult(await send({ reason, key }));
     } catch (error) {
-      setMistake(error instanceof Error ? error.message : String(error));
+      setMistake(error);
     } finally {
       setSending(false);
     }
@@ -108,7 +108,7 @@ function ActionDialog({
   return (
     <dialog ref={dialog} aria-label={name} onClose={close}>
       <h2>{name}</h2>
-      {!isDone && fields}
+      {!isDone && (typeof fields === 'function' ? fields(rehearsal.error ?? mistake) : fields)}
       {!isDone && (
         <fieldset aria-label="Effect">
           {request !== undefined && <EffectText rehearsal={rehearsal} />}
@@ -137,7 +137,9 @@ function ActionDialog({
           />
         </p>
       )}
-      {mistake !== null && <p role="alert">{shownText(mistake)}</p>}
+      {mistake !== null && (
+        <p role="alert">{shownText(mistake instanceof Error ? mistake.message : String(mistake))}</p>
+      )}
       {!isDone && (refusal ?? notYet) !== null && (
         <p className="quiet" id={`${id}-not-yet`}>
           {refusal ?? notYet}
