@@ -54,6 +54,8 @@ import { measureQueue } from './measurements/queue.ts';
 import { heldByRatio, heldBySeconds, heldByWall, measureRounds } from './measurements/session-share.ts';
 import { measureSoak } from './measurements/soak.ts';
 import { measureWarm } from './measurements/warm.ts';
+import { measureWebDraw } from './measurements/web-draw.ts';
+import { measureWebFollow, measureWebLogJump, measureWebLogPage, measureWebLogSearch } from './measurements/web-log.ts';
 import {
   measureWebCounts,
   measureWebFilter,
@@ -161,7 +163,10 @@ const TOGETHER: Record<string, readonly string[]> = {
     'operator-many',
   ],
   warm: ['layers2', 'layers10', 'many', 'fleetlayer1', 'fleetlayers3'],
-  web: ['web-routes', 'web-news', 'web-counts', 'web-grid', 'web-filter', 'web-select'],
+  web: [
+    ...['web-routes', 'web-news', 'web-counts', 'web-grid', 'web-filter', 'web-select'],
+    'web-draw',
+  ],
 };
 
 const NO_OP: Record<string, Work> = {
@@ -214,6 +219,7 @@ const WEB: Record<string, Work> = {
   'web-grid': ({ stack }) => measureWebGrid(stack),
   'web-filter': ({ stack }) => measureWebFilter(stack),
   'web-select': ({ stack }) => measureWebSelection(stack),
+  'web-draw': measureWebDraw,
 };
 
 /** Rows of one measurement, which makes fleets of three sizes; only when asked for by name. */

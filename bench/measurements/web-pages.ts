@@ -1,23 +1,13 @@
 /** The web UI on a fleet of 100,000 components: a real Chromium without a screen, and what its pages ask. */
-import { chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import type { MusterStack } from '../../test/support/stack/muster-stack.ts';
 import { expectOk, fleetId } from '../component-fleet.ts';
 import type { Measurement } from '../measurement.ts';
+import { withPage } from '../web-browser.ts';
 import { heldBelow, tries, withFleet } from './components-fleet.ts';
 
 const ROUNDS = 5;
 const PAGES = ['Components', 'Sessions', 'Configurations', 'Batches', 'Fleet'];
-
-/** Does the work in a browser that was never used. */
-async function withPage<T>(stack: MusterStack, work: (page: Page) => Promise<T>): Promise<T> {
-  const args = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--no-first-run'];
-  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', headless: true, args });
-  try {
-    return await work(await browser.newPage({ baseURL: stack.url }));
-  } finally {
-    await browser.close();
-  }
-}
 
 /** Opens the fleet page and waits for its grid, which is drawn a frame after its table. */
 async function openFleet(page: Page): Promise<void> {
@@ -30,7 +20,7 @@ async function openFleet(page: Page): Promise<void> {
 export function measureWebLoad(stack: MusterStack): Promise<Measurement> {
   return withFleet(stack, async () => {
     const samples = await tries(ROUNDS, () =>
-      withPage(stack, async (page) => {
+      withPage(stack.url, async (page) => {
         const began = performance.now();
         await openFleet(page);
         return performance.now() - began;
@@ -43,7 +33,7 @@ export function measureWebLoad(stack: MusterStack): Promise<Measurement> {
 /** From a click in the navigation to a page that can be used; each page was seen once before. */
 export function measureWebRoutes(stack: MusterStack): Promise<Measurement> {
   return withFleet(stack, () =>
-    withPage(stack, async (page) => {
+    withPage(stack.url, async (page) => {
       await openFleet(page);
       const change = async (name = '') => {
         const began = performance.now();
@@ -62,11 +52,11 @@ export function measureWebRoutes(stack: MusterStack): Promise<Measurement> {
 /** From the answer of a change to the open page of its component. */
 export function measureWebNews(stack: MusterStack): Promise<Measurement> {
   return withFleet(stack, (client) =>
-    withPage(stack, async (page) => {
+    withPage(stack.url, async (page) => {
       const id = fleetId(7);
       await page.goto(`/ui/components/${id}`);
       await page.getByRole('status', { name: 'Connection' }).getByText('Live').waitFor();
-      const disabled = page.locator('p.reason').getByText('disabled', { exact: true });
+      const disabled = page.locator('p.reason .status.disabled');
       const samples = await tries(20, async (index) => {
         const enabled = index % 2 === 1;
         expectOk(await client.send('PATCH', `/v3/components/${id}`, { enabled }));
