@@ -65,6 +65,7 @@ import {
   measureWebRoutes,
   measureWebSelection,
 } from './measurements/web-pages.ts';
+import { measureWebViewers } from './measurements/web-viewers.ts';
 import { measureFleetLayers, measureWholeFleet } from './measurements/whole-fleet.ts';
 import { measureOnOperators, type OperatorWork } from './operator-place.ts';
 import { printMeasured, saveMeasured } from './report.ts';
@@ -165,7 +166,7 @@ const TOGETHER: Record<string, readonly string[]> = {
   warm: ['layers2', 'layers10', 'many', 'fleetlayer1', 'fleetlayers3'],
   web: [
     ...['web-routes', 'web-news', 'web-counts', 'web-grid', 'web-filter', 'web-select'],
-    'web-draw',
+    ...['web-draw', 'web-log', 'web-jump', 'web-search', 'web-follow', 'web-viewers'],
   ],
 };
 
@@ -220,6 +221,11 @@ const WEB: Record<string, Work> = {
   'web-filter': ({ stack }) => measureWebFilter(stack),
   'web-select': ({ stack }) => measureWebSelection(stack),
   'web-draw': measureWebDraw,
+  'web-log': ({ stack }) => measureWebLogPage(stack),
+  'web-jump': ({ stack }) => measureWebLogJump(stack),
+  'web-search': ({ stack }) => measureWebLogSearch(stack),
+  'web-follow': ({ stack }) => measureWebFollow(stack),
+  'web-viewers': ({ stack }) => measureWebViewers(stack),
 };
 
 /** Rows of one measurement, which makes fleets of three sizes; only when asked for by name. */
