@@ -1,64 +1,35 @@
 /** Batches, schedules, images, sources, webhooks, access and system in a browser: a real stack. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals';
-import type { Browser, Locator, Page } from 'playwright-core';
-import {
-  accessibilityFaults,
-  browserMissing,
-  openPage,
-  startBrowser,
-  tracedTest,
-  type WatchedPage,
-} from '../support/browser.ts';
-import { describeNeeding } from '../support/requirement.ts';
-import { type MusterStack, stackMissing, startMusterStack } from '../support/stack/muster-stack.ts';
+import { beforeAll, beforeEach, expect } from '@jest/globals';
+import type { Locator, Page } from 'playwright-core';
+import { accessibilityFaults } from '../support/browser.ts';
+import { describeInBrowser } from '../support/in-browser.ts';
 
 /** Markup, and a character that turns what stands behind it. */
 const HOSTILE = '../<img src=x onerror=alert(1)>\u202e';
 const SHOWN = '../<img src=x onerror=alert(1)>\\u202e';
 
-describeNeeding(browserMissing() ?? stackMissing(), 'the other pages', () => {
-  let stack: MusterStack;
-  let browser: Browser;
-  let seen: WatchedPage;
+describeInBrowser('the other pages', { settings: { MUSTER_AUTH: 'token' } }, (on) => {
   let token: string;
 
   beforeAll(async () => {
-    [stack, browser] = await Promise.all([
-      startMusterStack({ MUSTER_AUTH: 'token' }, 'shared', 'built'),
-      startBrowser(),
-    ]);
-    token = (await readFile(join(stack.dataDir, 'admin-token'), 'utf8')).trim();
+    token = (await readFile(join(on.stack.dataDir, 'admin-token'), 'utf8')).trim();
   }, 180_000);
-  afterAll(async () => {
-    await browser?.close();
-    await stack?.remove();
-  });
   beforeEach(async () => {
-    seen = await openPage(browser, stack.url);
     await signIn(token);
   });
-  afterEach(() => seen.context.close());
-  const test = tracedTest(() => seen);
+  const { test, opened } = on;
 
   async function signIn(as: string): Promise<void> {
-    const answer = await seen.context.request.post('/api/v1/sign-in', { data: { token: as } });
+    const answer = await on.seen.context.request.post('/api/v1/sign-in', { data: { token: as } });
     expect(answer.status()).toBe(200);
   }
 
   async function good(method: string, path: string, body?: unknown) {
-    const answer = await stack.call(method, path, body, { authorization: `Bearer ${token}` });
+    const answer = await on.stack.call(method, path, body, { authorization: `Bearer ${token}` });
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
     return answer.body;
-  }
-  async function opened(path: string, heading: string): Promise<Page> {
-    const { page } = seen;
-    await page.goto(`/ui/${path}`);
-    await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor();
-    await page.locator('main:not([aria-busy])').waitFor();
-    await page.getByRole('status', { name: 'Connection' }).getByText('Live').waitFor();
-    return page;
   }
   const table = (page: Page, name: string): Locator => page.getByRole('table', { name, exact: true });
   const region = (page: Page, name: string): Locator => page.getByRole('region', { name, exact: true });
