@@ -1,19 +1,10 @@
 /** The log of a session in a browser: long, growing, searched, and linked to by its lines. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from '@jest/globals';
-import type { Browser } from 'playwright-core';
-import {
-  accessibilityFaults,
-  browserMissing,
-  openPage,
-  startBrowser,
-  tracedTest,
-  type WatchedPage,
-} from '../support/browser.ts';
+import { beforeAll, describe, expect } from '@jest/globals';
+import { accessibilityFaults } from '../support/browser.ts';
 import { eventually } from '../support/eventually.ts';
-import { describeNeeding } from '../support/requirement.ts';
-import { type MusterStack, stackMissing, startMusterStack } from '../support/stack/muster-stack.ts';
+import { describeInBrowser } from '../support/in-browser.ts';
 
 const waiting = (gate: string) => `- hosts: all
   gather_facts: false
@@ -33,45 +24,35 @@ const waiting = (gate: string) => `- hosts: all
 const MANY = 400_000;
 const PIECE = 10_000;
 
-describeNeeding(browserMissing() ?? stackMissing(), 'the log of a session', () => {
-  let stack: MusterStack;
-  let browser: Browser;
-  let seen: WatchedPage;
+describeInBrowser('the log of a session', {}, (on) => {
   let gate: string;
   let id: string;
   /** Lines that the playbook itself wrote. */
   let own: number;
 
   beforeAll(async () => {
-    [stack, browser] = await Promise.all([startMusterStack({}, 'shared', 'built'), startBrowser()]);
-    gate = join(stack.dataDir, 'gate');
-    const repository = await stack.repository('site');
+    gate = join(on.stack.dataDir, 'gate');
+    const repository = await on.stack.repository('site');
     await repository.commit({ 'wait.yml': waiting(gate) });
-    await stack.configure('waiting', repository.url, ['wait.yml'], ['n1', 'n2']);
-    await stack.create('long', 'waiting', { ansible_limit: 'n1' });
-    ({ id } = await stack.session('long'));
+    await on.stack.configure('waiting', repository.url, ['wait.yml'], ['n1', 'n2']);
+    await on.stack.create('long', 'waiting', { ansible_limit: 'n1' });
+    ({ id } = await on.stack.session('long'));
     own = await eventually('the playbook waits', async () => {
-      const { body } = await stack.call('GET', '/api/v1/sessions/long/log-lines');
+      const { body } = await on.stack.call('GET', '/api/v1/sessions/long/log-lines');
       return JSON.stringify(body).includes('it begins') ? body.total : undefined;
     });
     for (let first = 1; first <= MANY; first += PIECE) await flood(first, first + PIECE - 1);
   }, 180_000);
-  afterAll(async () => {
+  on.beforeClose(async () => {
     if (gate !== undefined) await writeFile(gate, '');
-    await browser?.close();
-    await stack?.remove();
   });
-  beforeEach(async () => {
-    seen = await openPage(browser, stack.url);
-  });
-  afterEach(() => seen.context.close());
-  const test = tracedTest(() => seen);
+  const { test } = on;
 
   let start = 1_000_000_000;
   /** Adds a piece of output, as a worker does. */
   async function add(text: string, stream = id): Promise<void> {
     start += text.length;
-    await stack.sql(
+    await on.stack.sql(
       `with counter as (update streams set next_chunk = next_chunk + 1 where id = $1 returning next_chunk - 1 as seq),
         stored as (insert into output (stream_id, seq, run_id, layer, attempt, start, text)
           select $1, seq, $1 || '-test', 0, 1, $2, $3 from counter)
@@ -81,19 +62,19 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the log of a session', () =
   }
   const flood = (first: number, last: number) =>
     add(Array.from({ length: last - first + 1 }, (_, index) => `flood ${first + index}\n`).join(''));
-  const total = async () => (await stack.call('GET', '/api/v1/sessions/long/log-lines?tail=1')).body.total as number;
+  const total = async () => (await on.stack.call('GET', '/api/v1/sessions/long/log-lines?tail=1')).body.total as number;
   const url = (fragment = '') => `/ui/sessions/long?id=${id}&tab=log&layer=0&attempt=1${fragment}`;
-  const output = () => seen.page.getByRole('log', { name: 'Output' });
+  const output = () => on.seen.page.getByRole('log', { name: 'Output' });
   const line = (number: number) => output().getByRole('link', { name: `Line ${number}`, exact: true });
   const rowOf = (number: number) =>
     output()
       .locator('.line')
-      .filter({ has: seen.page.getByRole('link', { name: `Line ${number}`, exact: true }) });
+      .filter({ has: on.seen.page.getByRole('link', { name: `Line ${number}`, exact: true }) });
   const isDrawn = (number: number) => line(number).waitFor();
 
   describe('of many lines', () => {
     test('opens at the line of its address, whole and wrapped below', async () => {
-      const { page } = seen;
+      const { page } = on.seen;
       await page.goto(url('#L150000'));
       await isDrawn(150_000);
       await rowOf(150_000).getByText('flood').waitFor();
@@ -110,7 +91,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the log of a session', () =
     });
 
     test('gives each line an address, and ranges by Shift', async () => {
-      const { page } = seen;
+      const { page } = on.seen;
       await page.goto(url('#L200000'));
       await isDrawn(200_000);
       await line(200_003).click();
@@ -124,7 +105,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the log of a session', () =
     });
 
     test('is gone through by keys and wheel, line by line', async () => {
-      const { page } = seen;
+      const { page } = on.seen;
       await page.goto(url('#L100000'));
       await isDrawn(100_000);
       await output().focus();
@@ -146,7 +127,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the log of a session', () =
     });
 
     test('is searched, also by keys alone', async () => {
-      const { page } = seen;
+      const { page } = on.seen;
       await page.goto(url());
       await isDrawn(own + MANY);
       await page.keyboard.press('Control+f');
@@ -172,25 +153,24 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the log of a session', () =
 
   describe('that grows', () => {
     test('is followed at 5,000 lines a second, and left when it is scrolled up', async () => {
-      const { page } = seen;
+      const { page } = on.seen;
       const before = await total();
       await page.goto(url());
       await isDrawn(before);
-      await page.evaluate(`(() => {
-        window.frames = [];
-        let last = performance.now();
-        const frame = (now) => { window.frames.push(now - last); last = now; requestAnimationFrame(frame); };
-        requestAnimationFrame(frame);
-      })()`);
+      let reads = 0;
+      page.on('request', (request) => {
+        if (request.url().includes('/log-lines?')) reads += 1;
+      });
+      const began = Date.now();
       for (let piece = 0; piece < 20; piece += 1) {
         const due = new Promise((resolve) => setTimeout(resolve, 250));
         await flood(MANY + piece * 1_250 + 1, MANY + (piece + 1) * 1_250);
         await due;
       }
       await isDrawn(before + 25_000);
-      const frames = (await page.evaluate<number[]>('window.frames')).sort((a, b) => a - b);
-      // A bar for a quiet machine is 34 ms; this machine may be busy.
-      expect(frames[Math.floor(frames.length * 0.95)]).toBeLessThan(250);
+      // What has come is told four times a second at most, and only its end is read then; the bench measures the frames.
+      expect(reads).toBeGreaterThan(0);
+      expect(reads).toBeLessThan(((Date.now() - began) / 1_000) * 4 + 4);
       expect(await output().locator('.line').count()).toBeLessThan(100);
 
       await output().hover();
@@ -204,7 +184,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the log of a session', () =
     }, 60_000);
 
     test('is waited for when an address names a line that is not there yet', async () => {
-      const { page } = seen;
+      const { page } = on.seen;
       const last = await total();
       await page.goto(url(`#L${last + 2}`));
       await page.getByRole('status', { name: 'Notice' }).filter({ hasText: 'is not there yet' }).waitFor();
@@ -218,7 +198,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the log of a session', () =
     });
 
     test('leads from failure to failure', async () => {
-      const { page } = seen;
+      const { page } = on.seen;
       const last = await total();
       await add('fatal: [n1]: FAILED! => {"msg": "no"}\nok: [n2]\nfatal: [n3]: UNREACHABLE! => {}\n');
       await page.goto(url('#L5'));
@@ -233,7 +213,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the log of a session', () =
   });
 
   test('text from outside is text, colours survive, and a long line is whole when it is chosen', async () => {
-    const { page } = seen;
+    const { page } = on.seen;
     const code = String.fromCharCode(27);
     const last = await total();
     const text = `<img src=x onerror=alert(1)> ${code}[31mred${code}[0m ${'x'.repeat(1_000_000)}`;
@@ -261,13 +241,13 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the log of a session', () =
   });
 
   test('with a gap says how much is missing, and keeps its numbers', async () => {
-    const { page } = seen;
-    const name = await stack.create('cut', 'waiting', { ansible_limit: 'n2' });
-    const { id: cut } = await stack.session(name);
+    const { page } = on.seen;
+    const name = await on.stack.create('cut', 'waiting', { ansible_limit: 'n2' });
+    const { id: cut } = await on.stack.session(name);
     await eventually('its playbook waits', async () =>
-      JSON.stringify((await stack.call('GET', `/api/v1/sessions/${name}/log-lines`)).body).includes('it begins'),
+      JSON.stringify((await on.stack.call('GET', `/api/v1/sessions/${name}/log-lines`)).body).includes('it begins'),
     );
-    const { body } = await stack.call('GET', `/api/v1/sessions/${name}/log-lines`);
+    const { body } = await on.stack.call('GET', `/api/v1/sessions/${name}/log-lines`);
     await add('\n[muster] 12345 lines, 9000000 bytes of output were left out here\nbehind it\n', cut);
     await page.goto(`/ui/sessions/${name}?tab=log`);
     await output().getByText('12345 lines not kept (9 MiB)').waitFor();
@@ -275,13 +255,13 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the log of a session', () =
     await rowOf(behind).getByText('behind it').waitFor();
     await page.goto(`/ui/sessions/${name}?tab=log#L${behind + 500}`);
     await page.getByRole('status', { name: 'Notice' }).waitFor();
-    expect((await stack.call('POST', `/api/v1/sessions/${name}/cancel`)).status).toBe(202);
-    await stack.untilComplete(name);
+    expect((await on.stack.call('POST', `/api/v1/sessions/${name}/cancel`)).status).toBe(202);
+    await on.stack.untilComplete(name);
     await page.getByRole('status', { name: 'Notice' }).filter({ hasText: 'There is no line' }).waitFor();
   }, 90_000);
 
   test('that cannot be read says why, and is tried again', async () => {
-    const { page } = seen;
+    const { page } = on.seen;
     await page.route('**/log-lines?**', (route) =>
       route.fulfill({ status: 400, json: { title: 'Bad', detail: 'no lines' } }),
     );
@@ -289,7 +269,10 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the log of a session', () =
     const alert = page.getByRole('tabpanel').getByRole('alert');
     await alert.getByText('no lines').waitFor();
     await page.unroute('**/log-lines?**');
-    await alert.getByRole('button', { name: 'Retry' }).click();
-    await output().getByRole('link').first().waitFor();
+    // News of the session may have it read again before.
+    const isAgain = output().getByRole('link').first();
+    const retry = alert.getByRole('button', { name: 'Retry' });
+    await Promise.race([isAgain.waitFor(), retry.click()]);
+    await isAgain.waitFor();
   });
 });
