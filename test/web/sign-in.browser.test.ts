@@ -1,67 +1,43 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from '@jest/globals';
-import type { Browser } from 'playwright-core';
-import {
-  accessibilityFaults,
-  browserMissing,
-  openPage,
-  startBrowser,
-  tracedTest,
-  type WatchedPage,
-} from '../support/browser.ts';
-import { describeNeeding } from '../support/requirement.ts';
-import { type MusterStack, stackMissing, startMusterStack } from '../support/stack/muster-stack.ts';
+import { beforeAll, describe, expect } from '@jest/globals';
+import { accessibilityFaults } from '../support/browser.ts';
+import { describeInBrowser } from '../support/in-browser.ts';
 
-describeNeeding(browserMissing() ?? stackMissing(), 'the web UI of a stack with tokens', () => {
-  let stack: MusterStack;
-  let browser: Browser;
-  let seen: WatchedPage;
+describeInBrowser('the web UI of a stack with tokens', { settings: { MUSTER_AUTH: 'token' } }, (on) => {
   let admin: Record<string, string>;
-  const test = tracedTest(() => seen);
+  const { test } = on;
 
   beforeAll(async () => {
-    [stack, browser] = await Promise.all([
-      startMusterStack({ MUSTER_AUTH: 'token' }, 'shared', 'built'),
-      startBrowser(),
-    ]);
-    const token = (await readFile(join(stack.dataDir, 'admin-token'), 'utf8')).trim();
+    const token = (await readFile(join(on.stack.dataDir, 'admin-token'), 'utf8')).trim();
     admin = { authorization: `Bearer ${token}` };
     const layers = [{ clone_url: 'https://git.example.test/a.git', playbook: 'site.yml', commit: 'a'.repeat(40) }];
-    await stack.call('PUT', '/v3/configurations/site', { layers }, admin);
+    await on.stack.call('PUT', '/v3/configurations/site', { layers }, admin);
     const components = [
       ...['n1', 'n2', 'n3'].map((id) => ({ id, desired_config: 'site', enabled: true })),
       { id: 'n4', desired_config: 'site', error_count: 9, retry_policy: 3, enabled: false },
       { id: 'n5', enabled: false },
     ];
-    expect((await stack.call('PATCH', '/v3/options', { batcher_disable: true }, admin)).status).toBe(200);
-    expect((await stack.call('PUT', '/v3/components', components, admin)).status).toBe(200);
+    expect((await on.stack.call('PATCH', '/v3/options', { batcher_disable: true }, admin)).status).toBe(200);
+    expect((await on.stack.call('PUT', '/v3/components', components, admin)).status).toBe(200);
     const reached = { ...layers[0], status: 'applied', session_name: '' };
-    expect((await stack.call('PATCH', '/v3/components/n1', { state: [reached] }, admin)).status).toBe(200);
+    expect((await on.stack.call('PATCH', '/v3/components/n1', { state: [reached] }, admin)).status).toBe(200);
   }, 180_000);
-  afterAll(async () => {
-    await browser?.close();
-    await stack?.remove();
-  });
-  beforeEach(async () => {
-    seen = await openPage(browser, stack.url);
-  });
-  afterEach(() => seen.context.close());
 
   const makeToken = async (role: string, name: string): Promise<string> =>
-    (await stack.call('POST', '/api/v1/tokens', { role, name }, admin)).body.token;
+    (await on.stack.call('POST', '/api/v1/tokens', { role, name }, admin)).body.token;
   const signIn = async (token: string) => {
-    const { page } = seen;
+    const { page } = on.seen;
     await page.goto('/ui/');
     await page.getByLabel('Token').fill(token);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('heading', { level: 1, name: 'Fleet' }).waitFor();
   };
-  const counts = () => seen.page.getByRole('table', { name: 'Counts' }).getByRole('row').allInnerTexts();
+  const counts = () => on.seen.page.getByRole('table', { name: 'Counts' }).getByRole('row').allInnerTexts();
 
   describe('a user', () => {
     test('signs in with a token by keyboard alone, sees the fleet, and signs out', async () => {
-      const { page, context } = seen;
+      const { page, context } = on.seen;
       await page.goto('/');
       await page.waitForURL('**/ui/');
       await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
@@ -112,7 +88,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the web UI of a stack with 
       const kept = await page.evaluate<string>(
         'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href])',
       );
-      expect(JSON.parse(kept)).toEqual([{}, {}, '', `${stack.url}/ui/`]);
+      expect(JSON.parse(kept)).toEqual([{}, {}, '', `${on.stack.url}/ui/`]);
       expect(await context.cookies()).toEqual([
         expect.objectContaining({
           httpOnly: true,
@@ -128,10 +104,10 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the web UI of a stack with 
     });
 
     test('whose token is revoked signs in again above the page', async () => {
-      const { page } = seen;
+      const { page } = on.seen;
       await signIn(await makeToken('operator', 'gone'));
       await page.getByRole('table', { name: 'Counts' }).waitFor();
-      expect((await stack.call('DELETE', '/api/v1/tokens/gone', undefined, admin)).status).toBe(204);
+      expect((await on.stack.call('DELETE', '/api/v1/tokens/gone', undefined, admin)).status).toBe(204);
       const dialog = page.getByRole('dialog', { name: 'Sign in' });
       await dialog.waitFor();
       expect(await page.getByRole('heading', { level: 1, name: 'Fleet' }).count()).toBe(1);
@@ -143,13 +119,13 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the web UI of a stack with 
   });
 
   test('a reader sees why he may not act, and no request of the page ends in 403', async () => {
-    const { page } = seen;
+    const { page } = on.seen;
     const refused: string[] = [];
     page.on('response', (answer) => {
       if (answer.status() === 403) refused.push(answer.url());
     });
     const made = { name: 'read-only', configuration_name: 'site' };
-    expect((await stack.call('POST', '/v3/sessions', made, admin)).status).toBe(201);
+    expect((await on.stack.call('POST', '/v3/sessions', made, admin)).status).toBe(201);
     await signIn(await makeToken('reader', 'only-eyes'));
     await page.getByRole('link', { name: 'Sessions' }).click();
     await page.getByRole('link', { name: 'read-only' }).click();
@@ -199,7 +175,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'the web UI of a stack with 
   });
 
   test('text cannot become code: the policy is there, and trusted types hold', async () => {
-    const { page, faults } = seen;
+    const { page, faults } = on.seen;
     const answer = await page.goto('/ui/');
     expect(answer?.headers()['content-security-policy']).toContain("require-trusted-types-for 'script'");
     await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
