@@ -32,7 +32,7 @@ import select
 import signal
 import tempfile
 import types
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -41,6 +41,7 @@ from inventory_ahead import NAME, InventoryAhead, Unread, file_ahead
 from launch import main as launch
 from process_title import set_title
 from session_keepers import SessionKeepers
+from warm_ahead import work_ahead
 from warm_configure import Cold, configure, give_up
 from warm_load import Loaded, NotWarm, load
 
@@ -51,6 +52,7 @@ _NO_SETTINGS = os.path.join(_HERE, 'no-settings.cfg')
 _LAUNCHER = os.path.join(_HERE, 'launch.py')
 _PLUGINS = os.path.join(_ANSIBLE, 'plugins')
 _LINE_MAX = 64 * 1024
+_DONE = object()
 _FOUND_BY_PYTHON = ('SIGPIPE', 'SIGXFSZ')
 """Signals that Python ignores from its start on."""
 
@@ -131,7 +133,8 @@ def _serve(loaded: Loaded, asked: int, channel: int) -> None:
 
     keepers = SessionKeepers(_PLUGINS, start, answer, (asked, channel))
     waiting = b''
-    while ready := _ready((asked, *keepers.channels)):
+    ahead = work_ahead(_PLUGINS)
+    while ready := _ready((asked, *keepers.channels), ahead):
         for fd in ready:
             if fd in keepers.channels:
                 keepers.hear(fd)
@@ -154,12 +157,15 @@ def _serve(loaded: Loaded, asked: int, channel: int) -> None:
                 _say(channel, reading=True, number=order['number'])
 
 
-def _ready(fds: tuple[int, ...]) -> list[int]:
-    """Those that can be read; none after ten minutes."""
+def _ready(fds: tuple[int, ...], ahead: Iterator[None]) -> list[int]:
+    """Those that can be read; none after ten minutes. Until then the steps of `ahead` are done, so that no run waits for more than one."""
     poll = select.poll()
     for fd in fds:
         poll.register(fd, select.POLLIN)
-    return [fd for fd, _ in poll.poll(IDLE_S * 1000)]
+    found = poll.poll(0)
+    while not found and next(ahead, _DONE) is not _DONE:
+        found = poll.poll(0)
+    return [fd for fd, _ in found or poll.poll(IDLE_S * 1000)]
 
 
 def _start(warm: Warm, run: str, channels: tuple[int, ...]) -> int:
