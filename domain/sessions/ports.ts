@@ -53,8 +53,8 @@ export interface Inventories {
 export interface AnsibleHosts {
   /** Hosts that a limit matches, by Ansible's rules for patterns. */
   matching(limit: string, where: AnsibleWorkspace, signal: AbortSignal): Promise<string[]>;
-  /** Names of all hosts and groups. */
-  names(where: AnsibleWorkspace, signal: AbortSignal): Promise<InventoryNames>;
+  /** Which of some names are hosts, and which groups. */
+  names(wanted: readonly string[], where: AnsibleWorkspace, signal: AbortSignal): Promise<InventoryNames>;
 }
 
 export interface CheckedLayer {

@@ -24,8 +24,8 @@ export interface AnsibleHostsOptions {
 
 /** Asks the installed Ansible which hosts there are, without running anything on them. */
 export function createAnsibleHosts({ binDir, python, readInventory, tempDir }: AnsibleHostsOptions) {
-  const ask = (program: string, words: string[], where: AnsibleWorkspace, signal: AbortSignal) =>
-    run(python, ['-S', readInventory, join(binDir, program), ...words], where, signal);
+  const ask = (program: string, words: string[], where: AnsibleWorkspace, signal: AbortSignal, take: TakeLine) =>
+    run(python, ['-S', readInventory, join(binDir, program), ...words], where, signal, take);
   return {
     /** Hosts that a limit matches, by Ansible's rules for patterns. Throws `inventory_failed`. */
     matching: async (limit: string, where: AnsibleWorkspace, signal: AbortSignal): Promise<string[]> => {
@@ -34,51 +34,66 @@ export function createAnsibleHosts({ binDir, python, readInventory, tempDir }: A
       try {
         const item = file === null ? limit : `@${file}`;
         const words = ['all', '--list-hosts', ...(item === '' ? [] : [`--limit=${item}`])];
-        const result = await ask('ansible', words, where, signal);
+        const hosts: string[] = [];
+        const result = await ask('ansible', words, where, signal, (line) => {
+          const host = listedHost(line);
+          if (host !== null) hosts.push(host);
+        });
         if (result.code !== 0 && result.stderr.includes(NO_HOSTS)) return [];
-        return listedHosts(succeeded(result, 'the hosts of the limit', where));
+        checkSucceeded(result, 'the hosts of the limit', where);
+        return hosts;
       } finally {
         if (file !== null) await rm(file, { force: true });
       }
     },
-    /** Names of all hosts and groups. Throws `inventory_failed`. */
-    names: async (where: AnsibleWorkspace, signal: AbortSignal): Promise<InventoryNames> => {
-      const result = await ask('ansible-inventory', ['--graph'], where, signal);
-      return graphNames(succeeded(result, 'the names of the inventory', where));
+    /** Which of some names are hosts, and which groups. Throws `inventory_failed`. */
+    names: async (wanted: readonly string[], where: AnsibleWorkspace, signal: AbortSignal): Promise<InventoryNames> => {
+      const asked = new Set(wanted);
+      const names = { hosts: new Set<string>(), groups: new Set<string>() };
+      const result = await ask('ansible-inventory', ['--graph'], where, signal, (line) => {
+        const { group, host } = graphName(line);
+        if (group !== undefined && asked.has(group)) names.groups.add(group);
+        if (host !== undefined && asked.has(host)) names.hosts.add(host);
+      });
+      checkSucceeded(result, 'the names of the inventory', where);
+      return names;
     },
   };
 }
 
-/** Host names of `ansible --list-hosts`: a line with their number, then one a line, indented. */
-export function listedHosts(output: string): string[] {
-  return output.split('\n').flatMap((line) => (line.startsWith('    ') ? [line.slice(4)] : []));
+/** Returns the host of a line of `ansible --list-hosts`, which begins with their number: the lines of hosts are indented more. */
+export function listedHost(line: string): string | null {
+  return line.startsWith('    ') ? line.slice(4) : null;
 }
 
-/** Names of `ansible-inventory --graph`: `@all:`, then `|--name` or `|--@group:` at each depth. */
-export function graphNames(output: string): InventoryNames {
-  const names = { hosts: new Set<string>(), groups: new Set<string>() };
-  for (const line of output.split('\n')) {
-    const [, group, host] = /^(?:(?: {2}\|)*--)?(?:@(.+):|(.+))$/.exec(line) ?? [];
-    if (group !== undefined) names.groups.add(group);
-    else if (host !== undefined) names.hosts.add(host);
-  }
-  return names;
+/** Returns what a line of `ansible-inventory --graph` names: `@all:`, then `|--name` or `|--@group:` at each depth. */
+export function graphName(line: string): { group?: string | undefined; host?: string | undefined } {
+  const [, group, host] = /^(?:(?: {2}\|)*--)?(?:@(.+):|(.+))$/.exec(line) ?? [];
+  return { group, host };
 }
+
+/** Takes a line of what a program writes: of a large fleet all of them would be hundreds of MB. */
+type TakeLine = (line: string) => void;
 
 interface Result {
   code: number | null;
-  stdout: string;
   stderr: string;
 }
 
-function succeeded({ code, stdout, stderr }: Result, what: string, { masks }: AnsibleWorkspace): string {
-  if (code === 0) return stdout;
+function checkSucceeded({ code, stderr }: Result, what: string, { masks }: AnsibleWorkspace): void {
+  if (code === 0) return;
   const said = maskSecrets(stderr.trim(), masks).slice(-SAID_MAX);
   throw musterError('inventory_failed', `Ansible could not tell ${what}: ${said || `it ended with ${code}`}`);
 }
 
 /** Runs a program in a process group of its own, which ends as a whole with the signal: inventories may be scripts. */
-function run(program: string, words: string[], where: AnsibleWorkspace, signal: AbortSignal): Promise<Result> {
+function run(
+  program: string,
+  words: string[],
+  where: AnsibleWorkspace,
+  signal: AbortSignal,
+  take: TakeLine,
+): Promise<Result> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
     const child = spawn(program, words, {
@@ -96,13 +111,15 @@ function run(program: string, words: string[], where: AnsibleWorkspace, signal: 
       }
     };
     signal.addEventListener('abort', killGroup, { once: true });
-    const chunks: string[] = [];
     let length = 0;
+    let rest = '';
     let stderr = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       length += text.length;
-      if (length <= OUTPUT_MAX) chunks.push(text);
-      else killGroup();
+      if (length > OUTPUT_MAX) return killGroup();
+      const lines = (rest + text).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) take(line);
     });
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       stderr = (stderr + text).slice(-65_536);
@@ -116,7 +133,10 @@ function run(program: string, words: string[], where: AnsibleWorkspace, signal: 
       // What it has left behind, such as a script that went into the background.
       killGroup();
       if (signal.aborted) reject(signal.reason);
-      else resolve({ code, stdout: chunks.join(''), stderr });
+      else {
+        if (rest !== '') take(rest);
+        resolve({ code, stderr });
+      }
     });
   });
 }

@@ -42,7 +42,8 @@ export async function settleLimit(
   const named = isOfHosts ? (session.ansible_limit ?? '').split(',').filter((name) => name !== '') : null;
   if (named === null && (generated === null || generated.absent.length === 0))
     return { names: generated, isWhole: false };
-  const known = await deps.ansibleHosts.names(await ansibleWorkspace(deps, session), signal);
+  const wanted = named ?? generated?.absent ?? [];
+  const known = await deps.ansibleHosts.names(wanted, await ansibleWorkspace(deps, session), signal);
   if (named !== null) return { names: own(session, limitHosts(known, named)), isWhole: true };
   const isAbsent = (name: string) => !known.hosts.has(name) && !known.groups.has(name);
   return { names: generated && { ...generated, absent: generated.absent.filter(isAbsent) }, isWhole: false };

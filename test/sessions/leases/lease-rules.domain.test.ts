@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { limitHosts, namesOf } from '../../../domain/components/inventory/inventory-tree.ts';
 import { describeLeaseWait } from '../../../domain/sessions/lease-wait.ts';
-import { graphNames, listedHosts } from '../../../drivers/inventory/ansible-hosts.ts';
+import { graphName, listedHost } from '../../../drivers/inventory/ansible-hosts.ts';
 
 describe('the message of a session that waits for components', () => {
   const holders = (count: number) =>
@@ -44,20 +44,15 @@ describe('what the items of a plain limit are', () => {
 
 describe('what Ansible prints', () => {
   test('hosts of a list, whatever they are called', () => {
-    expect(listedHosts('  hosts (3):\n    a\n    b-1.example\n    hosts (1):\n')).toEqual([
-      'a',
-      'b-1.example',
-      'hosts (1):',
-    ]);
-    expect(listedHosts('  hosts (0):\n')).toEqual([]);
+    const lines = ['  hosts (3):', '    a', '    b-1.example', '    hosts (1):', '  hosts (0):'];
+    expect(lines.map(listedHost)).toEqual([null, 'a', 'b-1.example', 'hosts (1):', null]);
   });
 
   test('names of hosts and groups at any depth', () => {
     const graph =
       '@all:\n  |--@ungrouped:\n  |  |--x-2\n  |--@g_1:\n  |  |--@sub:\n  |  |  |--deep.x\n  |  |--x-1\n  |--@empty:\n';
-    expect(graphNames(graph)).toEqual({
-      hosts: new Set(['x-2', 'deep.x', 'x-1']),
-      groups: new Set(['all', 'ungrouped', 'g_1', 'sub', 'empty']),
-    });
+    const names = graph.split('\n').map(graphName);
+    expect(names.flatMap(({ host }) => host ?? [])).toEqual(['x-2', 'deep.x', 'x-1']);
+    expect(names.flatMap(({ group }) => group ?? [])).toEqual(['all', 'ungrouped', 'g_1', 'sub', 'empty']);
   });
 });
