@@ -1,17 +1,23 @@
 /**
  * One read for all who ask within so long after it began, ms, and for all who ask while it goes on: slow reads do not pile up. What failed is read
  * again for the next caller.
+ * @param milliseconds or what says it of an answer
  */
-export function sharedAnswer<T>(read: () => Promise<T>, milliseconds: number): () => Promise<T> {
-  let last: { at: number; isOpen: boolean; answer: Promise<T> } | undefined;
+export function sharedAnswer<T>(
+  read: () => Promise<T>,
+  milliseconds: number | ((answer: T) => number),
+): () => Promise<T> {
+  const timeOf = typeof milliseconds === 'number' ? () => milliseconds : milliseconds;
+  let last: { at: number; for: number; isOpen: boolean; answer: Promise<T> } | undefined;
   return () => {
     const now = performance.now();
-    if (last !== undefined && (last.isOpen || now - last.at < milliseconds)) return last.answer;
+    if (last !== undefined && (last.isOpen || now - last.at < last.for)) return last.answer;
     const answer = read();
-    const mine = { at: now, isOpen: true, answer };
+    const mine = { at: now, for: 0, isOpen: true, answer };
     last = mine;
     answer.then(
-      () => {
+      (found) => {
+        mine.for = timeOf(found);
         mine.isOpen = false;
       },
       () => {

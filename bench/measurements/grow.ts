@@ -3,6 +3,7 @@
  * slope 0, what doubles with it has slope 1. `npm run bench -- grow`, and `--fleet N` for the greatest fleet.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { countsKeptFor } from '../../domain/fleet/kept-counts.ts';
 import { eventually } from '../../test/support/eventually.ts';
 import type { MusterStack } from '../../test/support/stack/muster-stack.ts';
 import { cpuOf } from '../bare-run.ts';
@@ -20,8 +21,9 @@ const SMALLEST_FLEET = 10_000;
 const PATIENCE_MS = 600_000;
 /** Components that a pass of the batcher finds changed. */
 const CHANGED = 1_000;
-/** Fleet counts are shared between all who ask for so long, ms. */
-const COUNTS_SHARED_MS = 1_100;
+/** Fleet counts are shared between all who ask for so long, ms; those of a large fleet are kept for longer. */
+const COUNTS_SHARED_MS = 1_000;
+const A_MOMENT_MS = 100;
 
 interface Fleet {
   stack: MusterStack;
@@ -165,9 +167,10 @@ function patchBy(tag: (turn: number) => string, expected: number) {
   };
 }
 
-async function countFleet({ client }: Fleet): Promise<number> {
+async function countFleet({ client, size }: Fleet): Promise<number> {
   const samples = await tries(5, async () => {
-    await delay(COUNTS_SHARED_MS);
+    // Each try counts anew.
+    await delay(COUNTS_SHARED_MS + countsKeptFor(size, COUNTS_SHARED_MS) + A_MOMENT_MS);
     const reply = await client.send('GET', '/api/v1/fleet');
     expectOk(reply);
     return reply.ms;

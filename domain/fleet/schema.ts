@@ -31,7 +31,11 @@ export const FleetSchema = z
     attention: count
       .nullable()
       .describe('What needs a person, as `GET /fleet/attention` had it last; null where that could not be read.'),
-    as_of: z.string().describe('When this was counted.'),
+    as_of: z
+      .string()
+      .describe(
+        'When components were counted: up to 1 s ago; of more than 100,000 of them 1 s for each 100,000, at most 10 s.',
+      ),
   })
   .meta({ id: 'Fleet' });
 export type Fleet = z.infer<typeof FleetSchema>;

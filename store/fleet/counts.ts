@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { judgedStandings } from '../components/component-status.ts';
 import { readOptions } from '../configurations/options.ts';
 import type { Db } from '../connection/database.ts';
+import { type ComponentCount, countedStandings, STATUS_OF_COUNTED } from './gauges.ts';
 
 export interface DesiredCount {
   configuration: string;
@@ -11,16 +12,29 @@ export interface DesiredCount {
   configured: number;
 }
 
-/** Counts components by desired configuration, most first, at most `limit` of them. */
-export async function countByConfiguration(db: Db, limit: number): Promise<DesiredCount[]> {
+export interface FleetCounts {
+  statuses: ComponentCount[];
+  /** By desired configuration, most first. */
+  configurations: DesiredCount[];
+}
+
+/** Counts all components at one moment, in one pass; at most `limit` configurations. */
+export async function countStandings(db: Db, limit: number): Promise<FleetCounts> {
   const options = await readOptions(db);
-  const { rows } = await sql<DesiredCount>`
-    with recursive ${judgedStandings({ options })}
-    select components.desired_config as configuration, count(*)::int as count,
-      (count(*) filter (where judged.verdict = 'configured'))::int as configured
-    from components join judged on judged.standing = components.standing
-    group by 1 order by 2 desc, 1 limit ${limit}`.execute(db);
-  return rows;
+  const { rows } = await sql<FleetCounts>`
+    with recursive ${judgedStandings({ options })}, ${countedStandings(options)}, tallied as materialized (
+      select members.name as configuration, ${STATUS_OF_COUNTED} as status, counted.enabled, sum(counted.count)::bigint as count
+      from counted join judged on judged.standing = counted.standing join members on members.standing = counted.standing
+      group by 1, 2, 3
+    )
+    select
+      (select coalesce(jsonb_agg(found), '[]') from (
+        select status, enabled, sum(count)::bigint as count from tallied group by 1, 2) as found) as statuses,
+      (select coalesce(jsonb_agg(found order by found.count desc, found.configuration), '[]') from (
+        select configuration, sum(count)::bigint as count,
+          coalesce(sum(count) filter (where status = 'configured'), 0)::bigint as configured
+        from tallied group by 1 order by 2 desc, 1 limit ${limit}) as found) as configurations`.execute(db);
+  return rows[0] ?? { statuses: [], configurations: [] };
 }
 
 /** How many there are, and the names of the first. */

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { sharedAnswer } from '../../api/shared/shared-answer.ts';
+import { countsKeptFor } from '../../domain/fleet/kept-counts.ts';
 
 test('a read is shared while it goes on, however long it takes', async () => {
   const ends: ((value: number) => void)[] = [];
@@ -21,4 +22,26 @@ test('an answer is shared for a time, and a failure is not', async () => {
   }, 60_000);
   await expect(ask()).rejects.toThrow('no');
   expect([await ask(), await ask()]).toEqual([2, 2]);
+});
+
+test('how long an answer is shared may depend on it', async () => {
+  let count = 0;
+  const ask = sharedAnswer(
+    async () => {
+      count += 1;
+      return count;
+    },
+    (found) => (found === 1 ? 0 : 60_000),
+  );
+  expect([await ask(), await ask(), await ask()]).toEqual([1, 2, 2]);
+});
+
+test.each([
+  [0, 0],
+  [100_000, 0],
+  [250_000, 1_500],
+  [1_000_000, 9_000],
+  [5_000_000, 9_000],
+])('counts of %i components are kept for %i ms', (components, milliseconds) => {
+  expect(countsKeptFor(components, 1_000)).toBe(milliseconds);
 });

@@ -1,6 +1,7 @@
-import { countFleet } from '../../../control/fleet/count-fleet.ts';
+import { countAll, countFleet } from '../../../control/fleet/count-fleet.ts';
 import { listAttention } from '../../../control/fleet/list-attention.ts';
 import { readThroughput } from '../../../control/fleet/read-grid.ts';
+import { countsKeptFor } from '../../../domain/fleet/kept-counts.ts';
 import type { ApiLane } from '../../shared/api-shared.ts';
 import { lastAnswer, sharedAnswer } from '../../shared/shared-answer.ts';
 import { configurationRoutes } from './configuration-routes.ts';
@@ -24,8 +25,12 @@ export const fleet: ApiLane = (shared, { stops }) => {
     const { items, more } = await attention();
     return items.length + more;
   });
+  const counts = sharedAnswer(
+    () => countAll(shared),
+    ({ total }) => countsKeptFor(total, SHARED_MS),
+  );
   const answers: SharedFleet = {
-    fleet: sharedAnswer(() => countFleet({ ...shared, countAttention }), SHARED_MS),
+    fleet: sharedAnswer(() => countFleet({ ...shared, counts, countAttention }), SHARED_MS),
     attention,
     throughput: sharedAnswer(() => readThroughput(shared), HOURS_SHARED_MS),
   };
