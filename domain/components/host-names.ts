@@ -1,6 +1,6 @@
 const PLAIN = /^[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?$/;
 /** Groups that Ansible makes itself. */
-const BUILT_IN_GROUPS: ReadonlySet<string> = new Set(['all', 'ungrouped']);
+export const BUILT_IN_GROUPS: ReadonlySet<string> = new Set(['all', 'ungrouped']);
 
 /** Whether an inventory can name a host so: Ansible neither expands the name nor reads a port, a pattern or a path from it. */
 export function isPlainHostName(name: string): boolean {

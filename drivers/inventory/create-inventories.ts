@@ -23,14 +23,16 @@ import { specInventory } from '../../domain/sessions/spec-inventory.ts';
 import { addEnvironmentVariables } from './environment-vars.ts';
 import type { HsmClient } from './hsm-client.ts';
 import { computesGroups, prepareInventoryFolder, requireRepositoryInventory } from './inventory-folder.ts';
+import { type EachPage, type Fleet, type WrittenFleet, writeFleet } from './write-fleet.ts';
 import { type InventoryForm, writeInventory } from './write-inventory.ts';
 
 /** Where dynamic inventories come from: the components' records, or a hardware state manager. */
 export type InventoryProvider =
   | {
       kind: 'components';
-      /** Id and tags of all components, or of those among `ids` that exist. */
-      readComponents(ids: readonly string[] | null): Promise<readonly InventoryComponent[]>;
+      /** Id and tags of those among `ids` that exist. */
+      readComponents(ids: readonly string[]): Promise<readonly InventoryComponent[]>;
+      eachPage: EachPage;
       /** Whether a tag of any component may make a group of one of these names. */
       anyGroup(names: readonly string[]): Promise<boolean>;
       allowLocalConnection: boolean;
@@ -70,7 +72,7 @@ const NARROW =
 export function createInventories(provider: InventoryProvider): {
   write(request: WriteInventory): Promise<WrittenInventory>;
 } {
-  const generate = async (request: WriteInventory): Promise<{ tree: InventoryTree; warnings: string[] }> => {
+  const treeOf = async (request: WriteInventory): Promise<{ tree: InventoryTree; warnings: string[] } | Fleet> => {
     if (request.definition === 'spec') return { tree: specInventory(request.groups), warnings: [] };
     if (request.definition === 'image') {
       const { open, ...login } = request.images ?? { open: [], keyFile: '', interpreter: IMAGE_PYTHON.own };
@@ -87,9 +89,9 @@ export function createInventories(provider: InventoryProvider): {
     }
     // A name that is a group, or no component, can only be judged by the whole inventory.
     const named = names === null || (await provider.anyGroup(names)) ? null : await provider.readComponents(names);
-    const isNarrow = named !== null && named.length === names?.length;
-    const tree = componentInventory(isNarrow ? named : await provider.readComponents(null), provider);
-    return { tree, warnings: [...leftOutWarnings(tree.leftOut, request.limit), ...(isNarrow ? [NARROW] : [])] };
+    if (named === null || named.length !== names?.length) return { eachPage: provider.eachPage, rules: provider };
+    const tree = componentInventory(named, provider);
+    return { tree, warnings: [...leftOutWarnings(tree.leftOut, request.limit), NARROW] };
   };
   return {
     write: async (request) => {
@@ -98,13 +100,24 @@ export function createInventories(provider: InventoryProvider): {
         await addEnvironmentVariables(request.dir);
         return { hosts: null, limit: null, warnings: [] };
       }
-      const { tree, warnings } = await generate(request);
+      const made = await treeOf(request);
       await prepareInventoryFolder(request.dir);
-      await writeInventory(request.dir, tree, request.form);
+      const limitNames = plainLimitHosts(request.limit);
+      const { hosts, names, warnings } =
+        'tree' in made
+          ? await writeTree(request, made)
+          : await writeFleet(request, made, { limitNames: new Set(limitNames) });
       await addEnvironmentVariables(request.dir);
-      const names = plainLimitHosts(request.limit);
-      const known = namesOf(tree);
-      return { hosts: known.hosts.size, limit: names === null ? null : limitHosts(known, names), warnings };
+      return { hosts, limit: limitNames === null ? null : limitHosts(names, limitNames), warnings };
     },
   };
+}
+
+async function writeTree(
+  { dir, form }: WriteInventory,
+  { tree, warnings }: { tree: InventoryTree; warnings: string[] },
+): Promise<WrittenFleet> {
+  await writeInventory(dir, tree, form);
+  const names = namesOf(tree);
+  return { hosts: names.hosts.size, names, warnings };
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { HostVariables, InventoryTree } from '../../domain/components/inventory/inventory-tree.ts';
 import { musterError } from '../../domain/errors.ts';
@@ -21,11 +21,33 @@ export type InventoryForm = 'data' | 'yaml';
 
 /** Writes the generated inventory into the folder `dir`, in one step as far as a reader can see (cfs-flows 3). */
 export async function writeInventory(dir: string, tree: InventoryTree, form: InventoryForm): Promise<void> {
+  await replaceGenerated(dir, async (write) => {
+    for (const text of form === 'yaml' ? inventoryLines(tree) : inventoryData(tree)) {
+      // To wait for each of very many takes longer than to write them.
+      const full = write(text);
+      if (full !== undefined) await full;
+    }
+  });
+}
+
+/** Takes text; the promise is there when text is written, and has to be waited for before the next one. */
+export type WriteText = (text: string) => Promise<void> | undefined;
+
+/** Puts the generated inventory into the folder `dir`, with the text that `fill` writes. */
+export async function replaceGenerated(dir: string, fill: (write: WriteText) => Promise<void>): Promise<void> {
   const part = join(dir, `.${GENERATED_INVENTORY}.${randomUUID()}`);
   try {
     const file = await open(part, 'wx', 0o600);
     try {
-      await writeChunks(file, form === 'yaml' ? inventoryLines(tree) : inventoryData(tree));
+      let chunk = '';
+      await fill((text) => {
+        chunk += text;
+        if (chunk.length < CHUNK) return undefined;
+        const full = chunk;
+        chunk = '';
+        return file.appendFile(full);
+      });
+      await file.appendFile(chunk);
     } finally {
       await file.close();
     }
@@ -63,7 +85,8 @@ function* groupLines({ groups, memberVariables }: InventoryTree, indent: string)
   }
 }
 
-function hostLines(name: string, variables: HostVariables, indent: string): string {
+/** Returns the lines of a host. */
+export function hostLines(name: string, variables: HostVariables, indent: string): string {
   const names = Object.keys(variables);
   if (names.length === 0) return `${indent}${quoted(name)}: {}\n`;
   const lines = sorted(names).map((key) => `${indent}  ${quoted(key)}: ${scalar(variables[key] ?? '')}\n`);
@@ -104,18 +127,18 @@ function* hostData(names: Iterable<string>, variables?: ReadonlyMap<string, Host
   // A piece for each host would pass through every generator above: of a large fleet that takes longer than to write the text.
   for (let at = 0; at < all.length; at += PIECE) {
     const some = all.slice(at, at + PIECE);
-    yield `${at === 0 ? '' : ','}${variables === undefined ? bareHosts(some) : some.map((name) => hostText(name, variables)).join(',')}`;
+    yield `${at === 0 ? '' : ','}${variables === undefined ? bareHosts(some) : some.map((name) => hostText(name, variables.get(name) ?? {})).join(',')}`;
   }
   yield '}';
 }
 
-function hostText(name: string, variables: ReadonlyMap<string, HostVariables>): string {
-  const own = variables.get(name);
-  return `${text(name)}:${own === undefined ? '{}' : variableData(own)}`;
+/** Returns a host with its variables, as a member of JSON. */
+export function hostText(name: string, variables: HostVariables): string {
+  return `${text(name)}:${variableData(variables)}`;
 }
 
-/** Hosts without variables, so nearly all members of groups. Names that are plain together are so each. */
-function bareHosts(names: readonly string[]): string {
+/** Returns hosts without variables, so nearly all members of groups. Names that are plain together are so each. */
+export function bareHosts(names: readonly string[]): string {
   if (PLAIN.test(names.join(''))) return `"${names.join('":{},"')}":{}`;
   return names.map((name) => `${text(name)}:{}`).join(',');
 }
@@ -180,15 +203,4 @@ function byCodePoint(a: string, b: string): number {
     return (a.codePointAt(at) ?? 0) - (b.codePointAt(at) ?? 0);
   }
   return a.length - b.length;
-}
-
-async function writeChunks(file: FileHandle, lines: Iterable<string>): Promise<void> {
-  let chunk = '';
-  for (const line of lines) {
-    chunk += line;
-    if (chunk.length < CHUNK) continue;
-    await file.appendFile(chunk);
-    chunk = '';
-  }
-  await file.appendFile(chunk);
 }

@@ -7,13 +7,45 @@ export interface InventoryRow {
   tags: Record<string, string>;
 }
 
-/** Those of `ids` that exist, or all components. */
-export async function inventoryComponents(db: Db, ids: readonly string[] | null): Promise<InventoryRow[]> {
-  return db
-    .selectFrom('components')
-    .select(['id', 'tags'])
-    .$if(ids !== null, (query) => query.where('id', '=', sql<string>`any(${ids})`))
-    .execute();
+/** Those of `ids` that exist. */
+export async function inventoryComponents(db: Db, ids: readonly string[]): Promise<InventoryRow[]> {
+  return db.selectFrom('components').select(['id', 'tags']).where('id', '=', sql<string>`any(${ids})`).execute();
+}
+
+/**
+ * All components in the order of ids, `size` at a time. One statement finds them, so they are of one moment. The database reads the next page
+ * while `take` works on one: there are never more than two.
+ */
+export async function eachInventoryPage(
+  db: Db,
+  size: number,
+  take: (page: readonly InventoryRow[]) => Promise<void>,
+): Promise<void> {
+  await db
+    .transaction()
+    .setAccessMode('read only')
+    .execute(async (trx) => {
+      await sql`declare fleet no scroll cursor for select id, tags from components order by id`.execute(trx);
+      const fetched = () => {
+        const page = sql<InventoryRow>`fetch ${sql.raw(String(size))} from fleet`.execute(trx);
+        // It may fail while another page is worked on, when nothing waits for it yet.
+        page.catch(() => undefined);
+        return page;
+      };
+      let next = fetched();
+      for (;;) {
+        const { rows } = await next;
+        if (rows.length < size) return rows.length === 0 ? undefined : take(rows);
+        next = fetched();
+        try {
+          await take(rows);
+        } catch (error) {
+          // The transaction ends when nothing of it is under way.
+          await next.catch(() => undefined);
+          throw error;
+        }
+      }
+    });
 }
 
 /**

@@ -16,7 +16,7 @@ import { createMissingRequirements } from '../../drivers/local-runner/missing-re
 import { createWorkspaces } from '../../drivers/local-runner/workspaces.ts';
 import { openTenantVault } from '../../drivers/tenants/tenant-vault.ts';
 import { openSshKeygen } from '../../drivers/trust/ssh-keygen.ts';
-import { anyGroupOfTags, inventoryComponents } from '../../store/components/inventory-components.ts';
+import { anyGroupOfTags, eachInventoryPage, inventoryComponents } from '../../store/components/inventory-components.ts';
 import { readOptions } from '../../store/configurations/options.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { baseEnvironment } from '../base-environment.ts';
@@ -124,6 +124,9 @@ function sessionDependencies(shared: WorkerShared) {
   };
 }
 
+/** Components of the whole fleet that are in memory at a time, twice: others wait for the event loop meanwhile. */
+const INVENTORY_PAGE = 5_000;
+
 /** Where dynamic inventories come from here. */
 function inventoryProvider(env: Environment, db: Db): InventoryProvider {
   if (env.MUSTER_INVENTORY === 'hsm') {
@@ -133,6 +136,7 @@ function inventoryProvider(env: Environment, db: Db): InventoryProvider {
   return {
     kind: 'components',
     readComponents: (ids) => inventoryComponents(db, ids),
+    eachPage: (take) => eachInventoryPage(db, INVENTORY_PAGE, take),
     anyGroup: (names) => anyGroupOfTags(db, names),
     allowLocalConnection: env.MUSTER_ALLOW_LOCAL_CONNECTION,
   };

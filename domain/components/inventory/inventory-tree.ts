@@ -1,3 +1,5 @@
+import { BUILT_IN_GROUPS } from '../host-names.ts';
+
 /** Variables of one host; texts are data and are never templated. */
 export type HostVariables = Readonly<Record<string, string | number | boolean>>;
 
@@ -50,7 +52,7 @@ export interface InventoryNames {
 export function namesOf(tree: InventoryTree): InventoryNames {
   const hosts = new Set(tree.hosts.keys());
   if (!tree.namesAll) for (const members of tree.groups.values()) for (const member of members) hosts.add(member);
-  return { hosts, groups: new Set([...tree.groups.keys(), 'all', 'ungrouped']) };
+  return { hosts, groups: new Set([...tree.groups.keys(), ...BUILT_IN_GROUPS]) };
 }
 
 /**

@@ -20,6 +20,26 @@ export interface ComponentInventory extends InventoryTree {
   leftOut: LeftOutComponent[];
 }
 
+/** What a component is in an inventory. */
+export interface ReadComponent {
+  /** Groups that its tags name, each once. */
+  groups: string[];
+  /** Its variables, or as the end of a sentence why it is no host. */
+  variables: HostVariables | string;
+}
+
+/** Returns what reads components one by one: every component with a plain id is a host, unless a group of the inventory has its name. */
+export function componentReader(rules: VariableRules): (component: InventoryComponent) => ReadComponent {
+  const groupsOf = groupsByTag();
+  return ({ id, tags }) => ({
+    groups: groupsOf(tags),
+    variables: whyNotAHost(id, () => false) ?? hostVariables(tags, rules),
+  });
+}
+
+/** Why a component is left out whose id is also the name of a group. */
+export const NAME_OF_A_GROUP = 'a group of the inventory has this name';
+
 /**
  * The inventory of provider `components` (design: inventory): every component with a plain id is a host, a tag `k=v` makes the group
  * `k_v`, the named `ansible_` tags become host variables. Other tags that begin with `ansible_` make neither.
@@ -28,20 +48,19 @@ export function componentInventory(components: Iterable<InventoryComponent>, rul
   const leftOut: ComponentInventory['leftOut'] = [];
   const hosts = new Map<string, HostVariables>();
   const groups = new Map<string, string[]>();
-  const groupsOf = groupsByTag();
-  for (const { id, tags } of components) {
-    const variables = hostVariables(tags, rules);
-    const reason = whyNotAHost(id, () => false) ?? (typeof variables === 'string' ? variables : null);
-    if (reason !== null || typeof variables === 'string') {
-      leftOut.push({ id, reason: reason ?? '', groups: groupsOf(tags) });
+  const read = componentReader(rules);
+  for (const component of components) {
+    const { id } = component;
+    const { variables, groups: own } = read(component);
+    if (typeof variables === 'string') {
+      leftOut.push({ id, reason: variables, groups: own });
       continue;
     }
     hosts.set(id, variables);
-    for (const group of groupsOf(tags)) {
+    for (const group of own) {
       const members = groups.get(group);
       if (members === undefined) groups.set(group, [id]);
-      // Two of its tags may name the same group.
-      else if (members[members.length - 1] !== id) members.push(id);
+      else members.push(id);
     }
   }
   const both = [...groups.keys()].filter((group) => hosts.has(group));
@@ -68,23 +87,39 @@ function leaveOut(
   }
   for (const [id, names] of groupsOfThem) {
     hosts.delete(id);
-    leftOut.push({ id, reason: 'a group of the inventory has this name', groups: names });
+    leftOut.push({ id, reason: NAME_OF_A_GROUP, groups: names });
   }
 }
 
-/** Answers the groups that tags name. A fleet has few different tags, so the name of a group is made once for each. */
+/** Names of groups that are kept at most: tags that each component has for itself are not worth it. */
+const KNOWN_MAX = 20_000;
+
+/** Answers the groups that tags name, each once. A fleet has few different tags, so the name of a group is made once for each. */
 function groupsByTag(): (tags: Readonly<Record<string, string>>) => string[] {
   const known = new Map<string, Map<string, string>>();
+  let count = 0;
+  const nameOf = (key: string, value: string): string => {
+    const found = known.get(key)?.get(value);
+    if (found !== undefined) return found;
+    if (count >= KNOWN_MAX) {
+      known.clear();
+      count = 0;
+    }
+    const ofKey = known.get(key) ?? new Map<string, string>();
+    if (ofKey.size === 0) known.set(key, ofKey);
+    const group = groupOfTag(key, value);
+    ofKey.set(value, group);
+    count += 1;
+    return group;
+  };
   return (tags) => {
     const groups: string[] = [];
     for (const key of Object.keys(tags)) {
       const value = tags[key] ?? '';
       if (value === '' || key.startsWith('ansible_')) continue;
-      const ofKey = known.get(key) ?? new Map<string, string>();
-      if (ofKey.size === 0) known.set(key, ofKey);
-      const group = ofKey.get(value) ?? groupOfTag(key, value);
-      ofKey.set(value, group);
-      groups.push(group);
+      const group = nameOf(key, value);
+      // Two tags may name the same group.
+      if (!groups.includes(group)) groups.push(group);
     }
     return groups;
   };
@@ -96,16 +131,36 @@ export function groupOfTag(key: string, value: string): string {
   return /^[A-Za-z0-9_]*$/.test(name) ? name : name.replace(/[^A-Za-z0-9_]/gu, '_');
 }
 
+/** Components that are told of by name. */
+const TOLD = 20;
+
+/** Gathers what the session's events say about components that are left out, and keeps no more of them. */
+export interface LeftOutWarnings {
+  add(leftOut: LeftOutComponent): void;
+  warnings(): string[];
+}
+
 /**
- * What the session's events say about components that are left out, of those that its limit could mean; at most 20 by name. What the
- * rest of the fleet looks like is not the session's concern.
+ * Of components that are left out those count that a limit could mean; at most 20 are told of by name. What the rest of the fleet looks like
+ * is not the session's concern.
  */
-export function leftOutWarnings(leftOut: readonly LeftOutComponent[], limit: string): string[] {
+export function leftOutOf(limit: string): LeftOutWarnings {
   const couldMean = meaningOfLimit(limit);
-  const meant = leftOut.filter(({ id, groups }) => couldMean([id, ...groups]));
-  const named = meant
-    .slice(0, 20)
-    .map(({ id, reason }) => `Component '${shownName(id)}' is left out of the inventory: ${reason}.`);
-  if (meant.length <= 20) return named;
-  return [...named, `${meant.length - 20} more components are left out of the inventory.`];
+  const named: string[] = [];
+  let more = 0;
+  return {
+    add: ({ id, reason, groups }) => {
+      if (!couldMean([id, ...groups])) return;
+      if (named.length < TOLD) named.push(`Component '${shownName(id)}' is left out of the inventory: ${reason}.`);
+      else more += 1;
+    },
+    warnings: () => (more === 0 ? named : [...named, `${more} more components are left out of the inventory.`]),
+  };
+}
+
+/** The same of components that are all at hand. */
+export function leftOutWarnings(leftOut: readonly LeftOutComponent[], limit: string): string[] {
+  const told = leftOutOf(limit);
+  for (const component of leftOut) told.add(component);
+  return told.warnings();
 }

@@ -10,6 +10,7 @@ import { createInventories } from '../../../drivers/inventory/create-inventories
 import { requestedLeases } from '../../../store/components/leases.ts';
 import { findSessionJob } from '../../../store/sessions/session-jobs.ts';
 import { findAnsible } from '../../support/ansible/ansible.ts';
+import { fleetRecords } from '../../support/fakes/fleet-records.ts';
 import { describeNeeding } from '../../support/requirement.ts';
 import { openMachine, type SessionMachine } from '../../support/stack/session-machine.ts';
 import { COMMIT, makeSession, sessionNow, snapshotLayer } from '../../support/temporal/engine-sessions.ts';
@@ -53,7 +54,7 @@ describeNeeding(
         kind: 'components',
         allowLocalConnection: false,
         anyGroup: async () => false,
-        readComponents: async (ids) => FLEET.filter((id) => ids?.includes(id) ?? true).map((id) => ({ id, tags: {} })),
+        ...fleetRecords(FLEET.map((id) => ({ id, tags: {} }))),
       }),
     });
 

@@ -11,6 +11,7 @@ import { createInventories, type WriteInventory } from '../../../drivers/invento
 import { addEnvironmentVariables } from '../../../drivers/inventory/environment-vars.ts';
 import { writeInventory } from '../../../drivers/inventory/write-inventory.ts';
 import { ansibleBin, findAnsible } from '../../support/ansible/ansible.ts';
+import { fleetRecords } from '../../support/fakes/fleet-records.ts';
 import { describeNeeding } from '../../support/requirement.ts';
 
 const run = promisify(execFile);
@@ -49,7 +50,7 @@ const fromComponents = (components: InventoryComponent[]) =>
     kind: 'components',
     allowLocalConnection: true,
     anyGroup: async () => false,
-    readComponents: async (ids) => components.filter(({ id }) => ids === null || ids.includes(id)),
+    ...fleetRecords(components),
   });
 
 const plugins = join(import.meta.dirname, '..', '..', '..', 'ansible', 'plugins');

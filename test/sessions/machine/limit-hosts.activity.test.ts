@@ -10,6 +10,7 @@ import { requestedLeases } from '../../../store/components/leases.ts';
 import type { NewSession } from '../../../store/sessions/sessions.ts';
 import { findAnsible } from '../../support/ansible/ansible.ts';
 import { eventually } from '../../support/eventually.ts';
+import { fleetRecords } from '../../support/fakes/fleet-records.ts';
 import { describeNeeding } from '../../support/requirement.ts';
 import { openMachine, perform, type SessionMachine } from '../../support/stack/session-machine.ts';
 import { makeSession, sessionNow, snapshotLayer } from '../../support/temporal/engine-sessions.ts';
@@ -35,7 +36,7 @@ describeNeeding(findAnsible() === null ? 'no Ansible is installed' : null, 'the 
     kind: 'components',
     allowLocalConnection: true,
     anyGroup: async () => false,
-    readComponents: async (ids) => COMPONENTS.filter(({ id }) => ids === null || ids.includes(id)),
+    ...fleetRecords(COMPONENTS),
   });
 
   /** A session whose workspace is there, with files of additional inventory. */
@@ -167,7 +168,7 @@ describeNeeding(findAnsible() === null ? 'no Ansible is installed' : null, 'the 
           kind: 'components',
           allowLocalConnection: true,
           anyGroup: async () => false,
-          readComponents: async () => [],
+          ...fleetRecords([]),
         }),
       }).catch(() => undefined);
       expect(await absent(id)).toEqual(['gone-1']);
@@ -186,7 +187,7 @@ describeNeeding(findAnsible() === null ? 'no Ansible is installed' : null, 'the 
       kind: 'components',
       allowLocalConnection: true,
       anyGroup: async (names) => names.includes('role_web'),
-      readComponents: async (ids) => components.filter(({ id }) => ids === null || ids.includes(id)),
+      ...fleetRecords(components),
     });
     const hsm = createInventories({
       kind: 'hsm',
