@@ -56,7 +56,7 @@ async function coresWith(stack: MusterStack, client: KeepAliveClient, pages: num
     await change(client, SECONDS);
     return ((await cpuOf(pid)) - cpu) / ((performance.now() - began) / 1_000);
   } finally {
-    for (const close of opened) await close();
+    await Promise.all(opened.map((close) => close()));
   }
 }
 

@@ -3,7 +3,7 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
 
 /** Characters that wait in memory at most. */
-const HELD_MAX = 8 * 1024 * 1024;
+const HELD_MAX = 1024 * 1024;
 const READ_BYTES = 256 * 1024;
 
 export interface Spool {
