@@ -1,5 +1,5 @@
 /** What follows from annotations and labels of a resource: when it runs, why, and who is told. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { noteDependent } from '../../../control/operator/note-dependent.ts';
 import { noteObjects } from '../../../control/operator/note-objects.ts';
 import { getResource } from '../../../control/operator/read-operators.ts';
@@ -9,24 +9,15 @@ import type { OwnAnnotations } from '../../../domain/operator/own-annotations.ts
 import type { Db } from '../../../store/connection/database.ts';
 import { dueResources, freePlaces, nextDue } from '../../../store/operator/due.ts';
 import { takeUntoldPauses, writePause } from '../../../store/operator/requests.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
-import { addOperator, addWidget, begin, end, OPERATOR, WIDGET } from '../hands/fixtures.ts';
+import { addWidget, begin, end, OPERATOR, WIDGET } from '../hands/fixtures.ts';
+import { later, NOW, resourceRow, withOperatorRows } from '../hands/operator-rows.ts';
 import { load } from '../watches/entries.ts';
 
-const NOW = new Date('2026-01-02T03:04:05Z');
-const later = (seconds: number) => new Date(NOW.getTime() + seconds * 1_000);
 const [ENTRY] = load('[{group: demo.io, version: v1, kind: Widget, playbook: pb.yml}]').entries;
 
-let database: TestDatabase;
 let db: Db;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = database.db;
-});
-afterAll(() => database.close());
-beforeEach(async () => {
-  await db.deleteFrom('operators').execute();
-  await addOperator(db, NOW);
+withOperatorRows((opened) => {
+  db = opened.db;
 });
 
 const told: string[] = [];
@@ -57,8 +48,7 @@ const due = async (now: Date) => {
   const places = await freePlaces(db, OPERATOR, new Date(0));
   return (await dueResources(db, OPERATOR, places, now)).map(({ id }) => id);
 };
-const rowOf = (id: string) =>
-  db.selectFrom('operator_resources').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+const rowOf = (id: string) => resourceRow(db, id);
 const shown = (id: string, now = NOW) => getResource({ db, clock: () => now }, id);
 
 describe('a pause by annotation', () => {

@@ -1,6 +1,6 @@
 /** What crashes leave on record: who goes on with it, who gives it up, and what two that act at once agree on. */
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { noteObjects } from '../../../control/operator/note-objects.ts';
 import { registerOperator } from '../../../control/operator/register-operator.ts';
@@ -12,26 +12,19 @@ import { forgetLeftProcesses, forgetProcess, noteProcess } from '../../../store/
 import { findResource } from '../../../store/operator/reads.ts';
 import { writeBegin } from '../../../store/operator/reconciles.ts';
 import { listAbandoned } from '../../../store/operator/requests.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
-import { addOperator, addWidget, begin, end, MACHINE, OPERATOR, recordOf, WIDGET } from '../hands/fixtures.ts';
+import type { TestDatabase } from '../../support/postgres/test-database.ts';
+import { addWidget, begin, end, MACHINE, OPERATOR, recordOf, WIDGET } from '../hands/fixtures.ts';
+import { later, NOW, resourceRow, withOperatorRows } from '../hands/operator-rows.ts';
 import { load } from '../watches/entries.ts';
 
 let database: TestDatabase;
 let db: Db;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = database.db;
-});
-afterAll(() => database.close());
-beforeEach(async () => {
-  await db.deleteFrom('operators').execute();
-  await addOperator(db, NOW);
+withOperatorRows((opened) => {
+  database = opened;
+  db = opened.db;
 });
 
-const NOW = new Date('2026-01-02T03:04:05Z');
-const later = (seconds: number) => new Date(NOW.getTime() + seconds * 1_000);
-const rowOf = (id: string) =>
-  db.selectFrom('operator_resources').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+const rowOf = (id: string) => resourceRow(db, id);
 const reconcileOf = (id: string) =>
   db.selectFrom('operator_reconciles').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
 const quiet = {

@@ -1,5 +1,5 @@
 /** The steps of a reconcile where its cluster refuses, its disk is full, or its machine went: what the record says, and what follows. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { finishReconcile } from '../../../activities/operator/finish-reconcile.ts';
 import { prepareReconcile } from '../../../activities/operator/prepare-reconcile.ts';
 import type { OperatorSite } from '../../../control/operator/operator-site.ts';
@@ -14,11 +14,10 @@ import { openReconciles } from '../../../store/operator/due.ts';
 import { writeRunResult } from '../../../store/operator/reconciles.ts';
 import { requestCancel } from '../../../store/operator/requests.ts';
 import { findRun } from '../../../store/runs/runs.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
-import { addOperator, addWidget, begin, MACHINE, OPERATOR, recordOf } from '../hands/fixtures.ts';
+import { addWidget, begin, MACHINE, OPERATOR, recordOf } from '../hands/fixtures.ts';
+import { NOW, resourceRow, withOperatorRows } from '../hands/operator-rows.ts';
 import { load } from '../watches/entries.ts';
 
-const NOW = new Date('2026-01-02T03:04:05Z');
 const [ENTRY] = load('[{group: demo.io, version: v1, kind: Widget, playbook: pb.yml, reconcilePeriod: 60s}]').entries;
 const OK: RunResult = {
   ...{ ended: 'itself', hasStats: true, outcome: 'ok', messages: [], completion: null, requeue: null },
@@ -27,17 +26,13 @@ const OK: RunResult = {
 const refused = (what: string) => musterError('cluster_refused', `${what}: the cluster answered 403 Forbidden`);
 const diskFull = () => Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
 
-let database: TestDatabase;
 let db: Db;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = database.db;
-});
-afterAll(() => database.close());
-beforeEach(async () => {
-  await db.deleteFrom('operators').execute();
-  await addOperator(db, NOW, OPERATOR, null);
-});
+withOperatorRows(
+  (opened) => {
+    db = opened.db;
+  },
+  { finalizer: null },
+);
 
 interface Parts {
   cluster?: Partial<ResourceClient>;
@@ -104,8 +99,7 @@ const opened = async (name: string) => {
   const [id = ''] = await openReconciles(db, [{ id: resource, machine: MACHINE }], NOW);
   return { id, resource };
 };
-const rowOf = (id: string) =>
-  db.selectFrom('operator_resources').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+const rowOf = (id: string) => resourceRow(db, id);
 const outcomeOf = (id: string) =>
   db.selectFrom('operator_reconciles').select(['outcome', 'messages']).where('id', '=', id).executeTakeFirstOrThrow();
 

@@ -1,5 +1,5 @@
 /** What people ask of operators, as its own process finds it: rows that admission, cancels and Events go by. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { noteObjects } from '../../../control/operator/note-objects.ts';
 import { retainReconciles } from '../../../control/operator/retain-reconciles.ts';
 import type { WatchEntry } from '../../../domain/operator/watch-entry.ts';
@@ -19,31 +19,23 @@ import {
   writePause,
   writeResume,
 } from '../../../store/operator/requests.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
 import { load } from '../watches/entries.ts';
 import { addOperator, addWidget, begin, end, MACHINE, OPERATOR, recordOf, WIDGET } from './fixtures.ts';
+import { later, NOW, resourceRow, withOperatorRows } from './operator-rows.ts';
 
-let database: TestDatabase;
 let db: Db;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = database.db;
+withOperatorRows((opened) => {
+  db = opened.db;
 });
-afterAll(() => database.close());
 beforeEach(async () => {
-  await db.deleteFrom('operators').execute();
   await db.deleteFrom('webhooks').execute();
-  await addOperator(db, NOW);
 });
 
-const NOW = new Date('2026-01-02T03:04:05Z');
-const later = (seconds: number) => new Date(NOW.getTime() + seconds * 1_000);
 const dueAt = async (now: Date) => {
   const places = await freePlaces(db, OPERATOR, new Date(0));
   return (await dueResources(db, OPERATOR, places, now)).map(({ id }) => id);
 };
-const rowOf = (id: string) =>
-  db.selectFrom('operator_resources').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+const rowOf = (id: string) => resourceRow(db, id);
 
 describe('a pause', () => {
   test('keeps a resource from running until it ends, and its end is a time to look', async () => {

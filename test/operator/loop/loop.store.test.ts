@@ -1,5 +1,5 @@
 /** When a resource that is slowed down runs for its dependents, and what else makes it run meanwhile. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { afterReconcile } from '../../../domain/operator/after-reconcile.ts';
 import { urgencyOf } from '../../../domain/operator/cause.ts';
 import type { Loop } from '../../../domain/operator/loop.ts';
@@ -8,28 +8,21 @@ import type { Db } from '../../../store/connection/database.ts';
 import { writeDependentCause } from '../../../store/operator/dependents.ts';
 import { endReconcile } from '../../../store/operator/reconciles.ts';
 import { writeManualCause } from '../../../store/operator/requests.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/postgres/test-database.ts';
-import { addOperator, addWidget, begin, OPERATOR, recordOf, WIDGET } from '../hands/fixtures.ts';
+import { addWidget, begin, OPERATOR, recordOf, WIDGET } from '../hands/fixtures.ts';
+import { later, NOW, resourceRow, withOperatorRows } from '../hands/operator-rows.ts';
 
-const NOW = new Date('2026-01-02T03:04:05Z');
-const later = (seconds: number) => new Date(NOW.getTime() + seconds * 1_000);
 const SLOWED: Loop = { recent: [NOW.getTime()], delaySeconds: 8, reason: 'it is slowed down' };
 
-let database: TestDatabase;
 let db: Db;
 let id: string;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = database.db;
+withOperatorRows((opened) => {
+  db = opened.db;
 });
-afterAll(() => database.close());
 beforeEach(async () => {
-  await db.deleteFrom('operators').execute();
-  await addOperator(db, NOW);
   id = await addWidget(db, 'a', NOW);
 });
 
-const row = () => db.selectFrom('operator_resources').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+const row = () => resourceRow(db, id);
 const changed = (now: Date) =>
   writeDependentCause(
     ...([db, OPERATOR, WIDGET, [{ namespace: 'ns', name: 'a' }]] as const),
