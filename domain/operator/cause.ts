@@ -24,6 +24,14 @@ export interface Cause {
   attempt?: number;
 }
 
+/** A cause on the row of its resource, with its time (ISO with ms and Z). */
+export interface NotedCause extends Cause {
+  at: string;
+}
+
+/** So many causes of a resource stay on record, the newest. */
+export const CAUSES_KEPT = 20;
+
 /** Classes of urgency: a smaller number goes first. */
 const URGENCY: Readonly<Record<CauseType, number>> = {
   deleted: 0,

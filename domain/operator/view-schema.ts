@@ -8,6 +8,13 @@ const Gvk = {
   version: z.string(),
   kind: z.string(),
 };
+const Cause = {
+  type: z.enum(CAUSE_TYPES),
+  object: z.string().optional().describe('The dependent that changed'),
+  manager: z.string().optional().describe('Who has changed it, as its managed fields say'),
+  by: z.string().optional(),
+  attempt: z.int().optional(),
+};
 const PartSchema = z.strictObject({ ok: z.boolean(), reason: z.string().nullable() });
 
 export const OperatorSchema = z
@@ -61,6 +68,10 @@ export const OperatorResourceSchema = z
     failures_in_a_row: z.int(),
     paused: z.boolean(),
     paused_until: z.string().nullable(),
+    causes: z
+      .array(z.strictObject({ ...Cause, at: z.string() }))
+      .nullable()
+      .describe('What has made it run: the newest 20, the newest first; null in lists'),
   })
   .meta({ id: 'OperatorResource' });
 export type OperatorResourceView = z.infer<typeof OperatorResourceSchema>;
@@ -103,13 +114,7 @@ export const OperatorReconcileSchema = z
     uid: z.string(),
     generation: z.int().nullable().describe('That the run has read; null before it has'),
     entry_hash: z.string().nullable(),
-    cause: z.strictObject({
-      type: z.enum(CAUSE_TYPES),
-      object: z.string().optional().describe('The dependent that changed'),
-      manager: z.string().optional().describe('Who has changed it, as its managed fields say'),
-      by: z.string().optional(),
-      attempt: z.int().optional(),
-    }),
+    cause: z.strictObject(Cause),
     finalizer_run: z.boolean(),
     check: z.boolean(),
     host: z.string().describe('Empty where nothing ran'),

@@ -4,6 +4,7 @@ import type { Cause } from '../../domain/operator/cause.ts';
 import type { ResourceName } from '../../domain/operator/dependent-change.ts';
 import type { Gvk } from '../../domain/operator/names.ts';
 import type { Db } from '../connection/database.ts';
+import { causesWithOne } from './causes.ts';
 
 /**
  * Makes resources of a kind due by their names, those that are slowed down when they may run for a dependent; one that runs does so again at its
@@ -22,7 +23,7 @@ export async function writeDependentCause(
   const isSlowed = sql`(${at} > ${now}::timestamptz)`;
   const stays = sql`(case when ${isSlowed} then r.due_at < ${at} else r.due_at <= ${now}::timestamptz and r.due_class < ${urgency} end)`;
   const { rows } = await sql<{ id: string }>`
-    update operator_resources r set dirty = r.dirty + 1, updated_at = ${now},
+    update operator_resources r set dirty = r.dirty + 1, updated_at = ${now}, causes = ${causesWithOne(cause, now)},
       cause = case when ${stays} then r.cause else ${JSON.stringify(cause)}::jsonb end,
       due_reason = case when ${stays} then r.due_reason else ${cause.type} end,
       due_class = case when ${stays} then r.due_class else ${urgency} end,

@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import type { Admitted, Candidate, Places } from '../../domain/operator/admission.ts';
 import type { Db } from '../connection/database.ts';
+import { causesWith } from './causes.ts';
 import { isPaused, pausedUntil } from './reads.ts';
 
 /** Resources of each kind that are looked at in one pass, at most. */
@@ -61,16 +62,21 @@ export async function dueResources(db: Db, operator: string, places: Places, now
 export async function openReconciles(db: Db, admitted: readonly Admitted[], now: Date): Promise<string[]> {
   if (admitted.length === 0) return [];
   const rows = JSON.stringify(admitted);
+  // What came by itself is noted now; all else was noted when it happened.
+  const cause = sql`coalesce(r.cause, '{"type":"timer"}')`;
+  const cameByItself = sql`(${cause}->>'type' = 'timer' or ${cause} ? 'attempt')`;
+  const noted = sql`jsonb_build_array(${cause} || jsonb_build_object('at', ${now.toISOString()}::text))`;
   const opened = await sql<{ id: string }>`
     with admitted as (
       select a.id, a.machine, gen_random_uuid() as reconcile from jsonb_to_recordset(${rows}::jsonb) as a(id uuid, machine text)
     ), opened as (
       insert into operator_reconciles (id, resource_id, operator, machine, cause, started_at)
-      select a.reconcile, r.id, r.operator, a.machine, coalesce(r.cause, '{"type":"timer"}'), ${now}
+      select a.reconcile, r.id, r.operator, a.machine, ${cause}, ${now}
       from admitted a join operator_resources r on r.id = a.id
       returning id
     ), marked as (
       update operator_resources r set reconcile_id = a.reconcile, due_at = null, due_class = null, due_reason = null, cause = null,
+        causes = case when ${cameByItself} then ${causesWith(noted)} else r.causes end,
         phase = 'running', reason = null, updated_at = ${now}
       from admitted a where r.id = a.id
     )

@@ -1,12 +1,13 @@
 /** Operators, what they watch, their resources and records, as readers see them. */
 import { type RawBuilder, sql } from 'kysely';
-import type { Cause } from '../../domain/operator/cause.ts';
+import type { Cause, NotedCause } from '../../domain/operator/cause.ts';
 import { BY_ANNOTATION } from '../../domain/operator/own-annotations.ts';
 import type { OwnerMark } from '../../domain/operator/owner-mark.ts';
 import { type ReconcileBegin, type RunResult, runIdOfReconcile } from '../../domain/operator/reconcile.ts';
-import { type Phase, type ReconcileOutcome, SEEN_MS, type WatchState } from '../../domain/operator/resource-words.ts';
+import type { Phase, ReconcileOutcome, WatchState } from '../../domain/operator/resource-words.ts';
 import type { StreamState } from '../../domain/runs/stream-schema.ts';
 import type { Db } from '../connection/database.ts';
+import { placesOf, shownReason } from './waits.ts';
 
 export interface ReadOperator {
   name: string;
@@ -83,6 +84,8 @@ export interface ReadResource {
   failures: number;
   paused: boolean;
   pausedUntil: Date | null;
+  /** The newest first; null in lists. */
+  causes: NotedCause[] | null;
 }
 
 /** Whether somebody has paused a resource by the API. */
@@ -113,25 +116,12 @@ export const pausedBy = (now: Date): RawBuilder<string | null> =>
 const shownPhase = (now: Date): RawBuilder<Phase> =>
   sql<Phase>`case when r.phase in ('running', 'gone') or r.drain is not null or not ${isPaused(now)} then r.phase else 'paused' end`;
 
-/** Whether a resource is to run, and nothing of its operator begins. */
-const isStopped = sql<boolean>`(r.reconcile_id is null and r.due_at is not null and r.gone_at is null
-  and exists (select from operators o where o.name = r.operator and o.stopped_at is not null))`;
-
-/** What a resource waits for whose reconcile belongs to a host that gives no sign; null: its host is there. */
-const waitsForHost = (now: Date): RawBuilder<string | null> =>
-  sql<
-    string | null
-  >`(select 'waits for host ' || c.machine || ', which gives no sign: a cancel gives its run up' from operator_reconciles c
-    where c.id = r.reconcile_id and c.ended_at is null and not exists (select from operator_processes p
-      where p.operator = c.operator and p.machine = c.machine and p.seen_at > ${new Date(now.getTime() - SEEN_MS)}))`;
-
 const resourceColumns = (
   now: Date,
 ) => sql`r.id, r.operator, r.api_group as "group", r.version, r.kind, r.namespace, r.name, r.uid,
   r.generation, ${shownPhase(now)} as phase,
   case when ${shownPhase(now)} = 'paused' then 'paused' || coalesce(' by ' || (${pausedBy(now)}), '')
-    when ${isStopped} then 'waits for ./muster go: everything is stopped'
-    when r.reconcile_id is not null then coalesce(${waitsForHost(now)}, r.reason) else r.reason end as reason,
+    else ${shownReason(now)} end as reason,
   case when r.due_at is null or not ${isPaused(now)} then r.due_at when ${pausedUntil(now)} is null then null
     else greatest(r.due_at, ${pausedUntil(now)}) end as "dueAt",
   r.failures, ${isPaused(now)} as paused, ${pausedUntil(now)} as "pausedUntil"`;
@@ -171,7 +161,7 @@ export async function listResources(
         ]),
   ];
   const { rows } = await sql<ReadResource>`
-    select ${resourceColumns(now)} from operator_resources r where ${sql.join(all, sql` and `)}
+    select ${resourceColumns(now)}, null as causes from operator_resources r ${placesOf(now)} where ${sql.join(all, sql` and `)}
     order by r.operator, r.api_group, r.version, r.kind, r.namespace, r.name, r.id limit ${limit}
   `.execute(db);
   return rows;
@@ -180,7 +170,8 @@ export async function listResources(
 /** Returns a resource, also one that is gone; null where there is none. */
 export async function findResource(db: Db, id: string, now: Date): Promise<ReadResource | null> {
   const { rows } = await sql<ReadResource>`
-    select ${resourceColumns(now)} from operator_resources r where r.id = ${id}`.execute(db);
+    select ${resourceColumns(now)}, coalesce(r.causes, '[]') as causes from operator_resources r ${placesOf(now)}
+    where r.id = ${id}`.execute(db);
   return rows[0] ?? null;
 }
 

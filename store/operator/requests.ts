@@ -1,8 +1,10 @@
 /** What people ask of resources and reconciles. Everybody writes rows alone; the operator's own process finds them. */
 import { sql } from 'kysely';
+import type { Cause } from '../../domain/operator/cause.ts';
 import type { Gvk } from '../../domain/operator/names.ts';
 import type { DrainMode } from '../../domain/operator/resource-words.ts';
 import type { Db } from '../connection/database.ts';
+import { causesWithOne } from './causes.ts';
 import { isPaused, pausedBy, pausedUntil } from './reads.ts';
 
 /** Channel on which it is announced that there is something for an operator; the payload is its name. */
@@ -42,6 +44,11 @@ export async function holdResource(db: Db, id: string, now: Date): Promise<HeldR
   return rows[0] ?? null;
 }
 
+/** The cause of a reconcile that somebody asked for; `by` is null where nobody knows who. */
+export function manualCause(by: string | null): Cause {
+  return { type: 'manual', ...(by === null ? {} : { by }) };
+}
+
 /** Makes a resource due by hand; one that runs does so again at its end. A more urgent cause that waits by then stays. */
 export async function writeManualCause(
   db: Db,
@@ -49,11 +56,11 @@ export async function writeManualCause(
   { by, urgency }: { by: string | null; urgency: number },
   now: Date,
 ): Promise<void> {
-  const cause = JSON.stringify({ type: 'manual', ...(by === null ? {} : { by }) });
+  const cause = manualCause(by);
   const stays = sql<boolean>`(due_at <= ${now}::timestamptz and due_class < ${urgency})`;
   await sql`
-    update operator_resources set dirty = dirty + 1, updated_at = ${now},
-      cause = case when ${stays} then cause else ${cause}::jsonb end,
+    update operator_resources r set dirty = dirty + 1, updated_at = ${now}, causes = ${causesWithOne(cause, now)},
+      cause = case when ${stays} then cause else ${JSON.stringify(cause)}::jsonb end,
       due_reason = case when ${stays} then due_reason else 'manual' end,
       due_class = case when due_at <= ${now}::timestamptz then least(due_class, ${urgency}) else ${urgency} end,
       due_at = least(due_at, ${now}::timestamptz),
@@ -153,10 +160,10 @@ export async function writeDrain(
   { mode, by, urgency }: { mode: DrainMode; by: string | null; urgency: number },
   now: Date,
 ): Promise<number> {
-  const cause = JSON.stringify({ type: 'manual', ...(by === null ? {} : { by }) });
+  const cause = manualCause(by);
   const result = await sql`
-    update operator_resources r set drain = ${mode}, dirty = r.dirty + 1, updated_at = ${now}, cause = ${cause}::jsonb,
-      due_reason = 'manual', due_class = ${urgency}, due_at = ${now}::timestamptz,
+    update operator_resources r set drain = ${mode}, dirty = r.dirty + 1, updated_at = ${now}, cause = ${JSON.stringify(cause)}::jsonb,
+      causes = ${causesWithOne(cause, now)}, due_reason = 'manual', due_class = ${urgency}, due_at = ${now}::timestamptz,
       phase = case when r.reconcile_id is null then 'queued' else r.phase end,
       reason = case when r.reconcile_id is null then 'its finalizer is to go' else r.reason end
     from operator_watches w

@@ -4,6 +4,7 @@ import { type Cause, urgencyOf } from '../../domain/operator/cause.ts';
 import type { Gvk } from '../../domain/operator/names.ts';
 import type { NotedObject, NotedResource } from '../../domain/operator/note-object.ts';
 import type { Db } from '../connection/database.ts';
+import { causesWith, notedCause } from './causes.ts';
 
 /** An object and why it makes its resource run; null: only what is known of it is written. */
 export interface ObjectNote {
@@ -68,16 +69,17 @@ export async function writeNotes(
       due: cause !== null,
       urgency: cause?.urgency ?? null,
       cause: cause?.cause ?? null,
+      causes: cause === null ? null : [notedCause(cause.cause, now)],
     })),
   );
   await sql`
     insert into operator_resources as r (operator, api_group, version, kind, namespace, name, uid, generation, seen_mark, deleting,
-      dirty, due_at, due_class, due_reason, cause, phase, reason, own_annotations, created_at, updated_at)
+      dirty, due_at, due_class, due_reason, cause, causes, phase, reason, own_annotations, created_at, updated_at)
     select ${operator}, ${group}, ${version}, ${kind}, n.namespace, n.name, n.uid, n.generation, n.mark, n.deleting,
-      n.due::int, case when n.due then ${now}::timestamptz end, n.urgency, n.cause->>'type', n.cause,
+      n.due::int, case when n.due then ${now}::timestamptz end, n.urgency, n.cause->>'type', n.cause, n.causes,
       case when n.due then 'queued' else 'waiting' end, n.cause->>'type', n.own, ${now}, ${now}
     from jsonb_to_recordset(${rows}::jsonb) as n(namespace text, name text, uid text, generation bigint, mark text, deleting boolean,
-      due boolean, urgency smallint, cause jsonb, own jsonb)
+      due boolean, urgency smallint, cause jsonb, causes jsonb, own jsonb)
     on conflict (operator, uid, version, api_group, kind) do update set
       generation = excluded.generation, seen_mark = excluded.seen_mark, deleting = excluded.deleting, updated_at = ${now}, gone_at = null,
       own_annotations = excluded.own_annotations,
@@ -89,6 +91,7 @@ export async function writeNotes(
         when r.due_at <= ${now}::timestamptz then least(r.due_class, excluded.due_class) else excluded.due_class end,
       due_reason = case when excluded.dirty = 0 then r.due_reason else excluded.due_reason end,
       cause = case when excluded.dirty = 0 then r.cause else excluded.cause end,
+      causes = case when excluded.dirty = 0 then r.causes else ${causesWith(sql`excluded.causes`)} end,
       phase = case when r.reconcile_id is not null or (excluded.dirty = 0 and r.gone_at is null) then r.phase
         when excluded.dirty = 0 then 'waiting' else 'queued' end,
       reason = case when excluded.dirty = 0 or r.reconcile_id is not null then r.reason else excluded.reason end

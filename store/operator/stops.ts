@@ -1,6 +1,8 @@
 /** Operators that rest while everything is stopped. */
 import { sql } from 'kysely';
 import type { Db } from '../connection/database.ts';
+import { causesWithOne } from './causes.ts';
+import { manualCause } from './requests.ts';
 
 /** Keeps the operators that work from beginning anything. Returns their names. */
 export async function stopOperators(db: Db, at: Date): Promise<string[]> {
@@ -47,10 +49,11 @@ export async function wakeCancelled(
   now: Date,
 ): Promise<string[]> {
   if (moments.length === 0) return [];
-  const cause = JSON.stringify({ type: 'manual', ...(by === null ? {} : { by }) });
+  const cause = manualCause(by);
   const times = sql.join(moments.map((moment) => sql`${moment}::timestamptz`));
   const { rows } = await sql<{ operator: string }>`
-    update operator_resources r set dirty = r.dirty + 1, updated_at = ${now}, cause = ${cause}::jsonb, due_reason = 'manual',
+    update operator_resources r set dirty = r.dirty + 1, updated_at = ${now}, cause = ${JSON.stringify(cause)}::jsonb,
+      causes = ${causesWithOne(cause, now)}, due_reason = 'manual',
       due_class = ${urgency}, due_at = least(r.due_at, ${now}::timestamptz),
       phase = case when r.reconcile_id is null then 'queued' else r.phase end,
       reason = case when r.reconcile_id is null then 'manual' else r.reason end

@@ -1,6 +1,6 @@
 /** The tables of lane operator, as Kysely sees them. */
 import type { ColumnType, Generated } from 'kysely';
-import type { Cause } from '../../domain/operator/cause.ts';
+import type { Cause, NotedCause } from '../../domain/operator/cause.ts';
 import type { Loop } from '../../domain/operator/loop.ts';
 import type { OwnAnnotations } from '../../domain/operator/own-annotations.ts';
 import type { OwnerMark } from '../../domain/operator/owner-mark.ts';
@@ -96,6 +96,8 @@ export interface OperatorResourcesTable {
   dependents_from: OptionalTime;
   /** What Muster's own annotations of the object say. */
   own_annotations: OptionalJson<OwnAnnotations>;
+  /** The newest causes, the newest first. */
+  causes: OptionalJson<NotedCause[]>;
 }
 
 export interface OperatorReconcilesTable {

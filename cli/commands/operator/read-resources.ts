@@ -51,9 +51,11 @@ export function readCommands(noun: Command, context: CliContext): void {
     });
 
   withResource(withOutput(noun.command('get')))
-    .description('show a custom resource')
+    .description('show a custom resource: what it does and why, and what has made it run, the newest first')
     .action(async (kind: string, name: string, options: OutputOptions & OperatorOption) => {
-      const resource = await findResource(apiOf(context, options), kind, name, options);
+      const api = apiOf(context, options);
+      const found = await findResource(api, kind, name, options);
+      const resource = await api.json<OperatorResourceView>({ method: 'GET', path: pathOf(found) });
       writeData(context, await renderOne(resourceList, resource, options.output, resourceDetails));
     });
 

@@ -6,6 +6,7 @@ import type {
 } from '../../../domain/operator/view-schema.ts';
 import { cell, type View } from '../../output/columns.ts';
 import { fieldList } from '../../output/table.ts';
+import { oneLine } from '../../terminal/neutralise.ts';
 
 type Named = Pick<OperatorResourceView, 'namespace' | 'name'>;
 
@@ -31,8 +32,8 @@ export const resourceList: View<OperatorResourceView> = {
 
 /** A resource for people. */
 export function resourceDetails(resource: OperatorResourceView): string {
-  const { group, version, kind, paused } = resource;
-  return fieldList([
+  const { group, version, kind, paused, causes } = resource;
+  const fields = fieldList([
     ['resource', nameOf(resource)],
     ['kind', `${kind} (${group === '' ? version : `${group}/${version}`})`],
     ['operator', resource.operator],
@@ -44,7 +45,9 @@ export function resourceDetails(resource: OperatorResourceView): string {
     ['generation', cell(resource.generation)],
     ['uid', resource.uid],
     ['id', resource.id],
+    ['causes', cell(causes?.length)],
   ]);
+  return fields + (causes ?? []).map(({ at, ...cause }) => `  ${at}  ${oneLine(causeText(cause))}\n`).join('');
 }
 
 /** `dependent Deployment ns/web by helm`, `retry 3`, `manual by ann` */
