@@ -2,6 +2,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { type OperatorMeters, resultWord } from '../../domain/operator/meters.ts';
 import { controllerName, type Gvk, gvkText } from '../../domain/operator/names.ts';
+import { WATCH_STATES, type WatchState } from '../../domain/operator/resource-words.ts';
 
 /** Upper bounds (s) of the buckets of reconciles. */
 const SECONDS = [0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1_200, 1_800, 3_600];
@@ -12,6 +13,8 @@ export interface MeterReads {
   work(): Promise<{ active: ReadonlyMap<string, number>; due: ReadonlyMap<string, number> } | null>;
   isEngineUp(): Promise<boolean>;
   isWatching(): boolean;
+  /** How many of the entries are in each state, as far as this process watches them. */
+  watches(): ReadonlyMap<WatchState, number>;
 }
 
 export interface OpenMeters {
@@ -110,6 +113,16 @@ export function openOperatorMeters(
     help: '1 while this process watches the resources of the operator',
     registers,
     collect: () => watching.set(Number(reads?.isWatching() ?? false)),
+  });
+  const watches: Gauge<'state'> = new Gauge({
+    name: 'muster_operator_watches',
+    help: 'Kinds that this process is to watch, by the state of their watch',
+    labelNames: ['state'],
+    registers,
+    collect: () => {
+      const counts = reads?.watches();
+      for (const state of WATCH_STATES) watches.set({ state }, counts?.get(state) ?? 0);
+    },
   });
   const labels = new Map<string, { namespace: string; name: string; group: string; version: string; kind: string }>();
   /** Uid of the object that has a name. */

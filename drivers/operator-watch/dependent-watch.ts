@@ -9,6 +9,7 @@ import {
   type WatchedKind,
 } from '../../domain/operator/dependent-change.ts';
 import type { DependentKind } from '../../domain/operator/proxy-ports.ts';
+import type { WatchSigns } from '../../domain/operator/watch-signs.ts';
 import { messageOf } from '../../domain/text/message-of.ts';
 import type { ClusterClient } from '../kubernetes/cluster-client.ts';
 import { GONE } from '../kubernetes/statuses.ts';
@@ -47,6 +48,8 @@ export interface DependentWatch {
   take(told: DependentTold): void;
   /** Hears why the kind cannot be watched for now; null: it is watched. */
   tellState(reason: string | null): void;
+  /** Hears that the watch is at work. */
+  signs: WatchSigns;
 }
 
 /** What is held of a dependent. */
@@ -66,13 +69,15 @@ export async function watchDependents(watch: DependentWatch, signal: AbortSignal
 }
 
 async function followNamespace(watch: DependentWatch, namespace: string, signal: AbortSignal): Promise<void> {
-  const { client, kind, books, take, tellState } = watch;
+  const { client, kind, owners: of, books, take, tellState, signs } = watch;
   const path = collectionPath(kind, { plural: kind.resource, namespaced: kind.namespaced }, namespace);
   let book: Book | null = books?.get(namespace) ?? null;
+  const name = `${path} by ${kind.mark} of ${of.kind}.${of.group}`;
+  const sign = () => signs.note(name);
   let tries = 0;
   while (!signal.aborted) {
     try {
-      const listed = await listAll(client, path, signal);
+      const listed = await listAll(client, path, signal, sign);
       // What was there when the watch began has not changed.
       book = compared(watch, book, listed.objects);
       books?.set(namespace, book);
@@ -85,19 +90,23 @@ async function followNamespace(watch: DependentWatch, namespace: string, signal:
         if (owners.length > 0) take({ object: nameOf(kind, object), ...managerOf(type, object), owners });
       };
       for (;;) {
+        sign();
         const request = { path, labelSelector: '', version: from, seconds: WATCH_SECONDS, silentMs: SILENT_MS };
         const keep = (version: string) => {
           from = version;
+          sign();
         };
         if ((await watchOnce<DependentObject>(client, request, seen, keep, signal)) === 'relist') break;
       }
     } catch (error) {
-      if (signal.aborted) return;
+      if (signal.aborted) break;
       tellState(messageOf(error));
+      sign();
       await delay(PAUSES_MS[Math.min(tries, PAUSES_MS.length - 1)], undefined, { signal }).catch(() => undefined);
       tries += 1;
     }
   }
+  signs.forget(name);
 }
 
 /** Returns the book of a list; what changed since the one before is told. */
@@ -172,11 +181,13 @@ async function listAll(
   client: ClusterClient,
   path: string,
   signal: AbortSignal,
+  sign: () => void,
 ): Promise<{ objects: DependentObject[]; version: string }> {
   let objects: DependentObject[] = [];
   let next: string | undefined;
   for (;;) {
     signal.throwIfAborted();
+    sign();
     const query = { limit: PAGE, ...(next === undefined ? {} : { continue: next }) };
     const { status, body } = await client.ask<ListOf>({ method: 'GET', path, query, expected: [GONE] });
     if (status === GONE) {

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { gvkText } from '../../domain/operator/names.ts';
 import { sameAnnotations } from '../../domain/operator/own-annotations.ts';
 import type { WatchState } from '../../domain/operator/resource-words.ts';
 import { selects } from '../../domain/operator/selector.ts';
 import { isQueued } from '../../domain/operator/trigger.ts';
 import type { WatchEntry } from '../../domain/operator/watch-entry.ts';
+import type { WatchSigns } from '../../domain/operator/watch-signs.ts';
 import { messageOf } from '../../domain/text/message-of.ts';
 import { type ClusterClient, isForbidden } from '../kubernetes/cluster-client.ts';
 import { GONE } from '../kubernetes/statuses.ts';
@@ -43,16 +45,20 @@ export interface MetadataWatch {
   take(told: Told): void;
   /** Hears how the watch stands. */
   tellState(state: WatchState, reason: string | null): void;
+  /** Hears that the watch is at work. */
+  signs: WatchSigns;
 }
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 16);
 
 /** Watches the objects of one entry until `signal`; never fails. One namespace that is refused stops no other. */
 export async function watchEntry(watch: MetadataWatch, signal: AbortSignal): Promise<void> {
-  const { entry, discovery, namespaces, tellState } = watch;
+  const { entry, discovery, namespaces, tellState, signs } = watch;
+  const name = gvkText(entry);
   let tries = 0;
   let isFirst = true;
   while (!signal.aborted) {
+    signs.note(name);
     let pause: number = PAUSES_MS[Math.min(tries, PAUSES_MS.length - 1)] ?? 0;
     try {
       const kind = await discovery.find(entry);
@@ -71,15 +77,17 @@ export async function watchEntry(watch: MetadataWatch, signal: AbortSignal): Pro
         pause = 0;
       }
     } catch (error) {
-      if (signal.aborted) return;
+      if (signal.aborted) break;
       discovery.forget(entry);
       const forbidden = isForbidden(error);
       tellState(forbidden ? 'forbidden' : 'failing', messageOf(error));
       if (forbidden) pause = MISSING_MS;
     }
     tries += 1;
+    signs.note(name);
     await delay(pause, undefined, { signal }).catch(() => undefined);
   }
+  signs.forget(name);
 }
 
 /** Lists and watches until a list or a watch of one of the namespaces fails. */
@@ -100,8 +108,9 @@ async function followAll(
   // Only with the lists of all namespaces is it known which objects there are.
   const versions: string[] = [];
   const all: BookedObject[] = [];
+  const name = gvkText(watch.entry);
   for (const [index, path] of paths.entries()) {
-    const { objects, version } = await listAll(watch.client, path, either);
+    const { objects, version } = await listAll(watch.client, path, either, () => watch.signs.note(name));
     versions.push(version);
     for (const object of objects.map((told) => bookedOf(told, watch.entry.watch_annotations_changes, digest))) {
       books[index]?.set(keyOf(object), object);
@@ -111,6 +120,8 @@ async function followAll(
   watch.take({ objects: all, gone: [], isComplete: true, isFirst });
   watch.tellState('watching', null);
   works();
+  // From here on each namespace is a watch of its own.
+  watch.signs.forget(name);
   try {
     await Promise.all(
       paths.map((path, index) => follow(watch, path, books[index] ?? new Map(), versions[index] ?? '', either)),
@@ -127,36 +138,43 @@ async function follow(
   version: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const { client, entry, take } = watch;
+  const { client, entry, take, signs } = watch;
+  const sign = () => signs.note(path);
   let from = version;
   const seen = ({ type, object }: { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: ToldObject }) => {
     const told = note(book, entry, bookedOf(object, entry.watch_annotations_changes, digest), type === 'DELETED');
     if (told.objects.length + told.gone.length > 0) take({ ...told, isComplete: false, isFirst: false });
   };
-  while (!signal.aborted) {
-    const next = await watchOnce<ToldObject>(
-      client,
-      { path, labelSelector: '', version: from, seconds: WATCH_SECONDS, silentMs: SILENT_MS, accept: AS_OBJECT },
-      seen,
-      (told) => {
-        from = told;
-      },
-      signal,
-    );
-    if (next === 'resume') continue;
-    const { objects, version: listed } = await listAll(client, path, signal);
-    from = listed;
-    const now = new Map(
-      objects.map((told) => bookedOf(told, entry.watch_annotations_changes, digest)).map((o) => [keyOf(o), o]),
-    );
-    const told = { objects: [] as BookedObject[], gone: [] as string[] };
-    const add = ({ objects: more, gone }: typeof told) => {
-      told.objects.push(...more);
-      told.gone.push(...gone);
-    };
-    for (const object of now.values()) add(note(book, entry, object, false));
-    for (const [key, object] of [...book]) if (!now.has(key)) add(note(book, entry, object, true));
-    if (told.objects.length + told.gone.length > 0) take({ ...told, isComplete: false, isFirst: false });
+  try {
+    while (!signal.aborted) {
+      sign();
+      const next = await watchOnce<ToldObject>(
+        client,
+        { path, labelSelector: '', version: from, seconds: WATCH_SECONDS, silentMs: SILENT_MS, accept: AS_OBJECT },
+        seen,
+        (told) => {
+          from = told;
+          sign();
+        },
+        signal,
+      );
+      if (next === 'resume') continue;
+      const { objects, version: listed } = await listAll(client, path, signal, sign);
+      from = listed;
+      const now = new Map(
+        objects.map((told) => bookedOf(told, entry.watch_annotations_changes, digest)).map((o) => [keyOf(o), o]),
+      );
+      const told = { objects: [] as BookedObject[], gone: [] as string[] };
+      const add = ({ objects: more, gone }: typeof told) => {
+        told.objects.push(...more);
+        told.gone.push(...gone);
+      };
+      for (const object of now.values()) add(note(book, entry, object, false));
+      for (const [key, object] of [...book]) if (!now.has(key)) add(note(book, entry, object, true));
+      if (told.objects.length + told.gone.length > 0) take({ ...told, isComplete: false, isFirst: false });
+    }
+  } finally {
+    signs.forget(path);
   }
 }
 
@@ -200,12 +218,14 @@ async function listAll(
   client: ClusterClient,
   path: string,
   signal: AbortSignal,
+  sign: () => void,
 ): Promise<{ objects: ToldObject[]; version: string }> {
   for (;;) {
     const objects: ToldObject[] = [];
     let next: string | undefined;
     for (;;) {
       signal.throwIfAborted();
+      sign();
       const query = { limit: PAGE, ...(next === undefined ? {} : { continue: next }) };
       const { status, body } = await client.ask<ListOf>({
         method: 'GET',

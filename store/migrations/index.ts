@@ -42,7 +42,7 @@ export async function migrateTo(db: Kysely<Database>, names: readonly string[]):
 }
 
 /** Returns the names of migrations of this release that the database has not had; all of them for an empty database. */
-export async function missingMigrations(db: Kysely<Database>): Promise<string[]> {
+async function missingMigrations(db: Kysely<Database>): Promise<string[]> {
   const names = Object.keys(MIGRATIONS);
   const { rows } = await sql<{ there: boolean }>`select to_regclass('kysely_migration') is not null as there`.execute(
     db,
@@ -51,6 +51,14 @@ export async function missingMigrations(db: Kysely<Database>): Promise<string[]>
   const done = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
   const had = new Set(done.rows.map(({ name }) => name));
   return names.filter((name) => !had.has(name));
+}
+
+/** Returns the newest migration that an older database has had (null: none), and the newest of this release; null where it lacks none. */
+export async function olderShape(db: Kysely<Database>): Promise<{ has: string | null; needs: string } | null> {
+  const missing = await missingMigrations(db);
+  if (missing.length === 0) return null;
+  const names = Object.keys(MIGRATIONS);
+  return { has: names.findLast((name) => !missing.includes(name)) ?? null, needs: names.at(-1) ?? '' };
 }
 
 const NEVER_RUN: Migration = { up: async () => undefined };

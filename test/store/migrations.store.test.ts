@@ -7,7 +7,7 @@ import {
 } from '../../store/configurations/configurations.ts';
 import { pageSources } from '../../store/configurations/sources.ts';
 import * as foundation from '../../store/migrations/0001-foundation.ts';
-import { migrate } from '../../store/migrations/index.ts';
+import { migrate, olderShape } from '../../store/migrations/index.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 
 let database: TestDatabase;
@@ -31,6 +31,18 @@ test('a database that a newer release has migrated stays as it is, and the older
   await Promise.all([migrate(newer.db), migrate(newer.db)]);
   expect(await shape()).toEqual(before);
   await newer.close();
+});
+
+test('an older database is told by the newest migration that it has had', async () => {
+  const older = await createTestDatabase();
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name desc limit 3`.execute(
+    older.db,
+  );
+  const [newest = '', before = '', has = ''] = rows.map(({ name }) => name);
+  await sql`delete from kysely_migration where name in (${newest}, ${before})`.execute(older.db);
+  expect(await olderShape(older.db)).toEqual({ has, needs: newest });
+  expect(await olderShape(database.db)).toBeNull();
+  await older.close();
 });
 
 test('the records of the first release are brought along', async () => {

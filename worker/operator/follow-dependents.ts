@@ -6,6 +6,7 @@ import { type Gvk, gvkText } from '../../domain/operator/names.ts';
 import { watchesDependent } from '../../domain/operator/owner-mark.ts';
 import type { DependentKind } from '../../domain/operator/proxy-ports.ts';
 import type { WatchEntry } from '../../domain/operator/watch-entry.ts';
+import type { WatchSigns } from '../../domain/operator/watch-signs.ts';
 import { messageOf } from '../../domain/text/message-of.ts';
 import type { ClusterClient } from '../../drivers/kubernetes/cluster-client.ts';
 import { type DependentBooks, watchDependents } from '../../drivers/operator-watch/dependent-watch.ts';
@@ -28,7 +29,11 @@ export interface DependentsFollowed {
   /** Has a kind watched from now on, by whichever process of the operator watches. Throws where that cannot be stored. */
   add(entry: Gvk, kind: DependentKind): Promise<void>;
   /** Watches all kinds until `signal`, as long as this process is the one that watches. */
-  watch(site: OperatorSite, parts: { client: ClusterClient; discovery: Discovery }, signal: AbortSignal): Promise<void>;
+  watch(
+    site: OperatorSite,
+    parts: { client: ClusterClient; discovery: Discovery; signs: WatchSigns },
+    signal: AbortSignal,
+  ): Promise<void>;
   /** Stores what is left, as far as the database takes it. */
   stop(): Promise<void>;
 }
@@ -62,7 +67,7 @@ export function openDependents(
       await writeDependentKind(db, operator, pair, clock());
       stored.add(keyOf(pair));
     },
-    async watch(site, { client, discovery }, signal) {
+    async watch(site, { client, discovery, signs }, signal) {
       const open = new Map<string, Promise<void>>();
       begin = (pair) => {
         const { entry: owner, kind } = pair;
@@ -70,7 +75,7 @@ export function openDependents(
         // The file of watches may say otherwise by now.
         if (open.has(keyOf(pair)) || entry === undefined || !watchesDependent(entry, kind, kind.mark)) return;
         const known = { kept: keptOf(pair), stopped: stopped.signal };
-        open.set(keyOf(pair), follow({ site, client, discovery, namespaces, entry, pair, ...known }, signal));
+        open.set(keyOf(pair), follow({ site, client, discovery, signs, namespaces, entry, pair, ...known }, signal));
       };
       while (!signal.aborted) {
         const pairs = await again(site, {}, signal, () => listDependentKinds(db, operator));
@@ -94,6 +99,7 @@ interface Follow {
   site: OperatorSite;
   client: ClusterClient;
   discovery: Discovery;
+  signs: WatchSigns;
   namespaces: readonly string[] | null;
   entry: WatchEntry;
   pair: DependentPair;
@@ -103,7 +109,7 @@ interface Follow {
 }
 
 async function follow(
-  { site, client, discovery, namespaces, entry, pair, kept, stopped }: Follow,
+  { site, client, discovery, signs, namespaces, entry, pair, kept, stopped }: Follow,
   signal: AbortSignal,
 ): Promise<void> {
   const { kind } = pair;
@@ -118,7 +124,7 @@ async function follow(
   const watched = { group: entry.group, kind: entry.kind, namespaced: owner.namespaced };
   await watchDependents(
     {
-      ...{ kind, owners: watched, namespaces, client, books: kept.books },
+      ...{ kind, owners: watched, namespaces, client, signs, books: kept.books },
       // In order, and none is lost while the database is away, however long that is.
       take: ({ owners, ...change }) => {
         kept.storing = kept.storing.then(async () => {

@@ -2,6 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { noteObjects } from '../../control/operator/note-objects.ts';
 import type { HashedEntry, OperatorSite } from '../../control/operator/operator-site.ts';
+import type { WatchState } from '../../domain/operator/resource-words.ts';
+import type { WatchSigns } from '../../domain/operator/watch-signs.ts';
 import { messageOf } from '../../domain/text/message-of.ts';
 import type { ClusterClient } from '../../drivers/kubernetes/cluster-client.ts';
 import type { Discovery } from '../../drivers/operator-watch/discovery.ts';
@@ -23,11 +25,14 @@ export interface FollowObjects {
   discovery: Discovery;
   namespaces: readonly string[] | null;
   dependents: DependentsFollowed;
+  signs: WatchSigns;
 }
 
 export interface ObjectsFollowed {
-  /** Whether this process watches and each entry was listed or has its reason; or another process watches. */
+  /** Whether this process watches, its cluster has answered, and each entry was listed or has its reason; or another process watches. */
   isReady(): boolean;
+  /** Returns how many of the entries are in each state, as far as this process watches them. */
+  states(): Map<WatchState, number>;
   /** Whether this process is the one that watches. */
   isWatching(): boolean;
   stop(): Promise<void>;
@@ -37,12 +42,21 @@ export interface ObjectsFollowed {
 export function followObjects(deps: FollowObjects): ObjectsFollowed {
   const { site } = deps;
   const ended = new AbortController();
-  const told = new Set<HashedEntry>();
+  const told = new Map<HashedEntry, WatchState>();
+  let isReached = false;
+  const discovery: Discovery = {
+    ...deps.discovery,
+    find: async (kind) => {
+      const found = await deps.discovery.find(kind);
+      isReached = true;
+      return found;
+    },
+  };
   let role: 'unknown' | 'waits' | 'watches' = 'unknown';
   let watching: { stop: AbortController; done: Promise<unknown>; until: number } | null = null;
   const begin = () => {
     const stop = new AbortController();
-    const work = site.entries.map((hashed) => followEntry(deps, hashed, stop.signal, () => told.add(hashed)));
+    const work = site.entries.map((hashed) => followEntry({ ...deps, discovery }, hashed, stop.signal, told));
     const dependents = deps.dependents.watch(site, deps, stop.signal);
     watching = { stop, done: Promise.all([...work, dependents]), until: Date.now() + LEASE_MS };
     role = 'watches';
@@ -71,7 +85,12 @@ export function followObjects(deps: FollowObjects): ObjectsFollowed {
   };
   const keeping = keep();
   return {
-    isReady: () => role === 'waits' || (role === 'watches' && told.size === site.entries.length),
+    isReady: () => role === 'waits' || (role === 'watches' && isReached && told.size === site.entries.length),
+    states: () => {
+      const counts = new Map<WatchState, number>();
+      if (role === 'watches') for (const state of told.values()) counts.set(state, (counts.get(state) ?? 0) + 1);
+      return counts;
+    },
     isWatching: () => role === 'watches',
     stop: async () => {
       ended.abort();
@@ -84,10 +103,10 @@ export function followObjects(deps: FollowObjects): ObjectsFollowed {
 
 /** Watches one entry. What cannot be stored for now is stored later, in order, and the newest of each object alone. */
 async function followEntry(
-  { site, client, discovery, namespaces }: FollowObjects,
+  { site, client, discovery, namespaces, signs }: FollowObjects,
   hashed: HashedEntry,
   signal: AbortSignal,
-  known: () => void,
+  told: Map<HashedEntry, WatchState>,
 ): Promise<void> {
   const { entry } = hashed;
   let pending: Told[] = [];
@@ -104,8 +123,9 @@ async function followEntry(
         }
         if (!isStateStored && state !== null && pending.length === 0) {
           isStateStored = true;
-          await noteWatchState(site.db, { operator: site.operator, ...entry }, state, reason, site.clock());
-          known();
+          const stored = state;
+          await noteWatchState(site.db, { operator: site.operator, ...entry }, stored, reason, site.clock());
+          told.set(hashed, stored);
         }
         await delay(STORE_MS, undefined, { signal }).catch(() => undefined);
       } catch (error) {
@@ -124,6 +144,7 @@ async function followEntry(
       client,
       discovery,
       namespaces,
+      signs,
       take: (one) => {
         pending = [...pending, one];
         site.meters.seen(entry, one.objects);

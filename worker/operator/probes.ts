@@ -11,17 +11,24 @@ export function listenAddress(address: string, isPod: boolean): { host: string; 
   return { host: host === '' ? (isPod ? '0.0.0.0' : '127.0.0.1') : host, port: Number(address.slice(colon + 1)) };
 }
 
-/** Answers `/healthz` as long as the process answers at all, and `/readyz` with 200 while it is ready. */
+export interface ProbedProcess {
+  isReady(): boolean;
+  /** Returns why another start of the process would help; null: it would not. */
+  trouble(): string | null;
+}
+
+/** Answers `/healthz` with 503 while another start of the process would help, and `/readyz` with 200 while it is ready. */
 export async function listenForOperatorProbes(
   { host, port }: { host: string; port: number },
-  isReady: () => boolean,
+  { isReady, trouble }: ProbedProcess,
 ): Promise<Probes> {
   const server = createServer((request, response) => {
     const path = request.url?.split('?')[0];
+    const reason =
+      path === '/healthz' ? trouble() : path === '/readyz' ? (isReady() ? null : 'not ready') : 'not found';
     const isKnown = path === '/healthz' || path === '/readyz';
-    const isOk = path === '/healthz' || (path === '/readyz' && isReady());
-    response.writeHead(isOk ? 200 : isKnown ? 503 : 404, { 'content-type': 'text/plain' });
-    response.end(isOk ? 'ok' : isKnown ? 'not ready' : 'not found');
+    response.writeHead(reason === null ? 200 : isKnown ? 503 : 404, { 'content-type': 'text/plain' });
+    response.end(reason ?? 'ok');
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -19,6 +19,7 @@ import { operatorMachineQueueOf, operatorQueueOf } from '../../domain/engine/tas
 import { secondsOf } from '../../domain/operator/duration.ts';
 import { logLevelOf } from '../../domain/operator/log-lines.ts';
 import { OPERATOR_MACHINES } from '../../domain/operator/resource-words.ts';
+import { keepSigns } from '../../domain/operator/watch-signs.ts';
 import type { Runner } from '../../domain/runs/runner.ts';
 import { openClusterAccess } from '../../drivers/kubernetes/cluster-access.ts';
 import { createClusterClient } from '../../drivers/kubernetes/cluster-client.ts';
@@ -32,7 +33,7 @@ import { findRunner } from '../../drivers/operator-runner/find-runner.ts';
 import { createRunDirectories } from '../../drivers/operator-runner/private-directory.ts';
 import { createDiscovery } from '../../drivers/operator-watch/discovery.ts';
 import { openDatabase } from '../../store/connection/database.ts';
-import { missingMigrations } from '../../store/migrations/index.ts';
+import { olderShape } from '../../store/migrations/index.ts';
 import { countWorkOf, forgetTold } from '../../store/operator/due.ts';
 import { databaseTime, forgetProcess, noteProcess, type WatchRow } from '../../store/operator/operators.ts';
 import { again } from '../again.ts';
@@ -91,7 +92,12 @@ export async function runOperator({
   const hostId = await readHostId(data);
   const address = listenAddress(flags['health-probe-bind-address'], isPod);
   let isReady = () => false;
-  const probes = await listenForOperatorProbes(address, () => isReady()).catch((error: Error) => {
+  const signs = keepSigns(() => performance.now());
+  const trouble = () => {
+    const still = signs.still();
+    return still === null ? null : `the watch ${still.watch} has given no sign for ${still.seconds} s`;
+  };
+  const probes = await listenForOperatorProbes(address, { isReady: () => isReady(), trouble }).catch((error: Error) => {
     throw new StartRefused([`error: port_taken: --health-probe-bind-address: ${error.message}`], 1);
   });
 
@@ -100,9 +106,9 @@ export async function runOperator({
   const metrics = await openMetrics({ start, version, commit, isPod, client: cluster, log });
 
   const db = openDatabase({ ...databaseSettings(env), name: `muster-operator-${name}`.slice(0, 60) });
-  const missing = await again('database', log, () => missingMigrations(db));
-  if (missing.length > 0) {
-    const words = `the database has not the shape of Muster ${version}: ${missing.length} migrations are missing, the first is ${missing[0]}`;
+  const older = await again('database', log, () => olderShape(db));
+  if (older !== null) {
+    const words = `the database has ${older.has ?? 'no tables'}, and Muster ${version} needs ${older.needs}`;
     throw new StartRefused([`error: database_older: ${words}; start the API of this release first`], 1);
   }
   const hashed = await Promise.all(start.entries.map(async (entry) => ({ entry, hash: await entryHash(entry, home) })));
@@ -227,11 +233,12 @@ export async function runOperator({
     announceRunMachine(site, { machine: hostId, queue, kind: OPERATOR_MACHINES }),
   ];
   await site.tell([wantedDispatcher(name)]);
-  const objects = followObjects({ site, client: cluster, discovery, namespaces: start.namespaces, dependents });
+  const objects = followObjects({ site, client: cluster, discovery, namespaces: start.namespaces, dependents, signs });
   metrics.read({
     work: () => countWorkOf(db, here, clock()),
     isEngineUp: async () => (await temporal.health()) === null,
     isWatching: objects.isWatching,
+    watches: objects.states,
   });
   const hasRunner = (await findAnsibleRunner()) !== null;
   if (!hasRunner) log.warn({ named: env.MUSTER_ANSIBLE_RUNNER }, 'ansible-runner was not found: no resource can run');

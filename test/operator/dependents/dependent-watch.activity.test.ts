@@ -30,6 +30,7 @@ describeNeeding(kubernetesMissing(), 'a watch of dependents', () => {
   let states: (string | null)[] = [];
   const stop = new AbortController();
   const watches: Promise<void>[] = [];
+  const signs = { note: () => undefined, forget: () => undefined };
 
   const send = (method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: object) =>
     client.ask({
@@ -50,7 +51,7 @@ describeNeeding(kubernetesMissing(), 'a watch of dependents', () => {
     const owners = { group: 'demo.io', kind: 'Widget', namespaced: true };
     const take = (one: DependentTold) => void told.push(one);
     const tellState = (reason: string | null) => void states.push(reason);
-    watches.push(watchDependents({ kind, owners, namespaces: null, client, take, tellState }, stop.signal));
+    watches.push(watchDependents({ kind, owners, namespaces: null, client, take, tellState, signs }, stop.signal));
   };
   /** What is told up to a change that is certainly told. */
   const toldBefore = async (mark: string) => {
@@ -150,7 +151,7 @@ describeNeeding(kubernetesMissing(), 'a watch of dependents', () => {
       let isListed = false;
       const following = watchDependents(
         {
-          ...{ kind: { ...kind, mark: 'owner_reference' }, namespaces: null, client, books },
+          ...{ kind: { ...kind, mark: 'owner_reference' }, namespaces: null, client, books, signs },
           owners: { group: 'demo.io', kind: 'Widget', namespaced: true },
           take: ({ object, manager }) => void seen.push(`${object} ${manager}`),
           tellState: () => {

@@ -6,15 +6,17 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import type { AdmittedRun } from '../../../domain/operator/proxy-ports.ts';
+import type { WatchState } from '../../../domain/operator/resource-words.ts';
 import { listenForMetrics } from '../../../drivers/operator-metrics/metrics-listener.ts';
 import { openOperatorMeters } from '../../../drivers/operator-metrics/operator-meters.ts';
 import { openRunWays } from '../../../drivers/operator-runner/run-ways.ts';
 import { keepLease } from '../../../worker/operator/keep-lease.ts';
 import { keepWorker } from '../../../worker/operator/keep-workers.ts';
+import { listenForOperatorProbes } from '../../../worker/operator/probes.ts';
 import { eventually } from '../../support/eventually.ts';
+import { freePort } from '../../support/free-port.ts';
 import { load } from '../watches/entries.ts';
 
 const quiet = { warn: () => undefined, info: () => undefined };
@@ -23,30 +25,41 @@ const WIDGET = { group: 'demo.io', version: 'v1', kind: 'Widget' };
 describe('a lease', () => {
   test('that nobody hears of is lost once, and held again after the next sign that is heard', async () => {
     let isAway = false;
+    let passed = 0;
     let lost = 0;
     let signs = 0;
+    let unheard = 0;
     const stop = keepLease({
       sign: async () => {
-        if (isAway) throw new Error('away');
+        if (isAway) {
+          unheard += 1;
+          throw new Error('away');
+        }
         signs += 1;
       },
       lost: async () => {
         lost += 1;
       },
       log: quiet,
+      now: () => passed,
       signMs: 10,
       leaseMs: 60,
     });
     await eventually('signs', () => signs > 3);
     expect(lost).toBe(0);
     isAway = true;
+    await eventually('it is not heard', () => unheard > 1);
+    expect(lost).toBe(0);
+    passed += 60;
     await eventually('it is lost', () => lost === 1);
-    await delay(150);
+    const since = unheard;
+    await eventually('it is not heard for long', () => unheard > since + 3);
     expect(lost).toBe(1);
     isAway = false;
     const before = signs;
     await eventually('it is heard again', () => signs > before);
     isAway = true;
+    passed += 60;
     await eventually('it is lost again', () => lost === 2);
     await stop();
   });
@@ -204,6 +217,30 @@ describe('ways of runs', () => {
   });
 });
 
+describe('probes', () => {
+  test('say what is wrong: a start of the process anew is asked for only where it would help', async () => {
+    const port = await freePort();
+    let trouble: string | null = null;
+    let isReady = false;
+    const probes = await listenForOperatorProbes(
+      { host: '127.0.0.1', port },
+      { isReady: () => isReady, trouble: () => trouble },
+    );
+    const ask = async (path: string) => {
+      const answer = await fetch(`http://127.0.0.1:${port}${path}`);
+      return `${answer.status} ${await answer.text()}`;
+    };
+    expect(await ask('/healthz')).toBe('200 ok');
+    expect(await ask('/readyz')).toBe('503 not ready');
+    isReady = true;
+    trouble = 'the watch w has given no sign for 181 s';
+    expect(await ask('/healthz?verbose')).toBe(`503 ${trouble}`);
+    expect(await ask('/readyz')).toBe('200 ok');
+    expect(await ask('/')).toBe('404 not found');
+    await probes.close();
+  });
+});
+
 describe('metrics', () => {
   const open = () => openOperatorMeters([WIDGET], { version: '1.2.3', commit: '' });
 
@@ -246,18 +283,22 @@ describe('metrics', () => {
       work: async () => ({ active: new Map([[kind, 2]]), due: new Map([[kind, 5]]) }),
       isEngineUp: async () => true,
       isWatching: () => true,
+      watches: () => new Map<WatchState, number>([['failing', 1]]),
     });
     const lines = (await registry.metrics()).split('\n');
     expect(lines).toContain('controller_runtime_active_workers{controller="widget-v1-controller"} 2');
     expect(lines).toContain('workqueue_depth{name="widget-v1-controller"} 5');
     expect(lines).toContain('muster_operator_engine_up 1');
     expect(lines).toContain('muster_operator_watching 1');
+    expect(lines).toContain('muster_operator_watches{state="failing"} 1');
+    expect(lines).toContain('muster_operator_watches{state="watching"} 0');
     read({
       work: async () => {
         throw new Error('away');
       },
       isEngineUp: async () => false,
       isWatching: () => false,
+      watches: () => new Map(),
     });
     expect(await registry.metrics()).toContain('muster_operator_database_up 0');
   });

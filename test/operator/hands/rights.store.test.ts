@@ -7,7 +7,7 @@ import { openRun } from '../../../control/runs/open-run.ts';
 import { runIdOfReconcile } from '../../../domain/operator/reconcile.ts';
 import { RECONCILE_KIND } from '../../../domain/operator/resource-words.ts';
 import { type Db, openDatabase } from '../../../store/connection/database.ts';
-import { missingMigrations } from '../../../store/migrations/index.ts';
+import { olderShape } from '../../../store/migrations/index.ts';
 import { deleteReconciles } from '../../../store/operator/old-reconciles.ts';
 import { listOperators, listResources } from '../../../store/operator/reads.ts';
 import { noteRunMachine } from '../../../store/runs/run-machines.ts';
@@ -75,7 +75,7 @@ describe('the login of an operator', () => {
         ...{ events: ['operator.failed'], created_at: NOW, updated_at: NOW, actor: null },
       })
       .execute();
-    expect(await missingMigrations(one)).toEqual([]);
+    expect(await olderShape(one)).toBeNull();
     const { record } = await work(one, 'first');
     const notified = await database.db.selectFrom('notifications').select('event').execute();
     expect(notified).toEqual([{ event: 'operator.failed' }]);

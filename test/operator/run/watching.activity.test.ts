@@ -1,6 +1,7 @@
 /** The watch of one kind against a cluster that forgets, breaks off and tells of other objects. */
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { WatchEntry } from '../../../domain/operator/watch-entry.ts';
+import { keepSigns } from '../../../domain/operator/watch-signs.ts';
 import type { ClusterClient, ClusterRequest } from '../../../drivers/kubernetes/cluster-client.ts';
 import { createDiscovery } from '../../../drivers/operator-watch/discovery.ts';
 import { type Told, watchEntry } from '../../../drivers/operator-watch/metadata-watch.ts';
@@ -63,6 +64,7 @@ async function watched(
       namespaces: null,
       take: (one) => told.push(one),
       tellState: () => undefined,
+      signs: { note: () => undefined, forget: () => undefined },
     },
     stop.signal,
   );
@@ -179,4 +181,55 @@ test('objects that the selector does not take are told of no more than of their 
     { objects: [], gone: [], isComplete: true, isFirst: true },
     { objects: [], gone: ['u2'], isComplete: false, isFirst: false },
   ]);
+});
+
+describe('signs of a watch', () => {
+  const follow = (client: ClusterClient) => {
+    let now = 0;
+    const signs = keepSigns(() => now);
+    const states: string[] = [];
+    const stop = new AbortController();
+    const done = watchEntry(
+      {
+        ...{ entry: entryWith({}), client, discovery: createDiscovery(client), namespaces: null, signs },
+        take: () => undefined,
+        tellState: (state) => void states.push(state),
+      },
+      stop.signal,
+    );
+    const pass = (seconds: number) => {
+      now += seconds * 1_000;
+    };
+    return { signs, states, pass, stop: () => stop.abort(), done };
+  };
+
+  test('end where a request never comes back: a start of the process anew would help', async () => {
+    const { client } = scripted([page([])], []);
+    const asked = Promise.withResolvers<void>();
+    const never = Promise.withResolvers<AsyncIterable<Buffer>>();
+    const open = () => {
+      asked.resolve();
+      return never.promise;
+    };
+    const { signs, pass, stop, done } = follow({ ...client, open });
+    await asked.promise;
+    pass(180);
+    expect(signs.still()).toBeNull();
+    pass(1);
+    expect(signs.still()).toEqual({ watch: '/apis/demo.io/v1/widgets', seconds: 181 });
+    stop();
+    never.reject(new Error('over'));
+    await done;
+    expect(signs.still()).toBeNull();
+  });
+
+  test('go on while the cluster is away: its state says so', async () => {
+    const { client } = scripted([], []);
+    const { signs, states, pass, stop, done } = follow(client);
+    await eventually('it has failed', () => states.includes('failing'));
+    pass(181);
+    await eventually('it has tried again', () => signs.still() === null);
+    stop();
+    await done;
+  });
 });
