@@ -15,14 +15,12 @@ import {
 import { databaseTime } from '../../store/operator/operators.ts';
 import { startOnce } from '../temporal/start-once.ts';
 import type { OperatorSite } from './operator-site.ts';
-import { wantedReconcile } from './wanted-workflows.ts';
+import { reconcileMemo, wantedReconcile } from './wanted-workflows.ts';
 
 /** A reconcile of which Temporal was told so long ago (ms) is told again: it may have forgotten it. */
 const TOLD_AGAIN_MS = 30_000;
 /** Looked at again by itself (ms): a word may be lost with the process that was to say it. */
 const LOOK_MS = 30_000;
-/** Name in the memo of a workflow of the reconcile that it is about: its id names the resource. */
-const MEMO = 'reconcile';
 /** The workflow of the reconcile before ends in a moment (ms). */
 const SOON_MS = 200;
 
@@ -48,7 +46,7 @@ export async function dispatchReconciles(site: OperatorSite): Promise<number> {
 /** Returns the reconcile whose workflow is open under an id. */
 async function reconcileOf(client: OperatorSite['client'], workflowId: string): Promise<unknown> {
   const { status, memo } = await client.workflow.getHandle(workflowId).describe();
-  return status.name === 'RUNNING' ? memo?.[MEMO] : undefined;
+  return status.name === 'RUNNING' ? memo?.reconcile : undefined;
 }
 
 /** Returns whether the workflow of the reconcile is open; false where that of the reconcile before it still is. */
@@ -60,7 +58,7 @@ async function startReconcile(
   try {
     const isNew = await startOnce(client, workflowType, {
       ...wanted,
-      memo: { [MEMO]: reconcile.id },
+      memo: reconcileMemo(reconcile),
       taskQueue: operatorQueueOf(operator),
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     });

@@ -21,6 +21,11 @@ export function reconcileWorkflowId(operator: string, { uid, version }: { uid: s
   return `operator/${operator}/${uid}/${version}`;
 }
 
+/** What the memo of a reconcile's workflow says: its id names the resource by its uid alone, and its summary may be cut. */
+export function reconcileMemo({ id, kind, namespace, name }: OpenReconcile): Record<string, string> {
+  return { reconcile: id, kind, resource: namespace === '' ? name : `${namespace}/${name}` };
+}
+
 /** The workflow of a reconcile. A resource has one at a time, so its id names the resource. */
 export function wantedReconcile(operator: string, reconcile: OpenReconcile): WantedWorkflow {
   const { id, machine, uid, version, kind, namespace, name } = reconcile;
