@@ -12,6 +12,7 @@ import { isValueFormat } from '../../output/formats.ts';
 import { renderList, renderValue, roomOf, writeData } from '../../output/render.ts';
 import { fieldList } from '../../output/table.ts';
 import { batcherLine } from '../batches/batch-view.ts';
+import { type OperatorPart, readOperatorParts } from './operator-parts.ts';
 
 interface Part {
   ok: boolean;
@@ -32,6 +33,7 @@ export interface StatusAnswer {
   } | null;
   /** Absent where an older release answers. */
   plans?: { running: number; paused: number; open: { id: string; name: string }[] } | null;
+  operators?: { live: number; reconciles_open: number; due: number } | null;
   batcher?: Batcher | null;
   stop?: StopState | null;
   hardware_sync?: HardwareSyncView | null;
@@ -44,6 +46,7 @@ interface Report {
   /** What the API says, or null with the reason why it says nothing. */
   api: StatusAnswer | null;
   failure: CliFailure | null;
+  operators: OperatorPart[];
   /** What the supervisor of this machine's stack says; null when there is none or another API was named. */
   stack: StackState | null;
 }
@@ -107,13 +110,20 @@ async function readReport(context: CliContext, options: OutputOptions): Promise<
   const api = apiOf(context, options);
   const url = api.url('');
   const own = options.url === undefined ? await context.stack?.state() : undefined;
-  const report: Report = { url, api: null, failure: null, stack: own && isSameServer(own.links.api, url) ? own : null };
+  const report: Report = {
+    url,
+    api: null,
+    failure: null,
+    operators: [],
+    stack: own && isSameServer(own.links.api, url) ? own : null,
+  };
   if (report.stack !== null && !hasApi(report.stack)) {
     report.failure = await strangerAt(api, report.stack);
     return report;
   }
   try {
     report.api = await api.json<StatusAnswer>({ method: 'GET', path: '/api/v1/status' });
+    if (report.api.operators) report.operators = await readOperatorParts(api);
   } catch (error) {
     if (!(error instanceof CliFailure) || error.exit === EXIT.interrupted) throw error;
     report.failure = error;
@@ -138,7 +148,7 @@ async function strangerAt(api: ApiClient, { state }: StackState): Promise<CliFai
   return new CliFailure('unreachable', what, exit, fix);
 }
 
-function rowsOf({ url, api, failure, stack }: Report): Row[] {
+function rowsOf({ url, api, failure, operators, stack }: Report): Row[] {
   const rows: Row[] = Object.entries(stack?.components ?? {}).map(([part, component]) => ({
     part,
     state: component.state,
@@ -169,6 +179,8 @@ function rowsOf({ url, api, failure, stack }: Report): Row[] {
   if (api?.setup && !api.setup.ok) rows.push(seen('set-up of the api', api.setup));
   if (api?.workers && !api.workers.ok) rows.push(seen('workers', api.workers));
   if (api?.hardware_sync) rows.push(seen('hardware sync', api.hardware_sync));
+  for (const { name, version, state, reason } of operators)
+    rows.push({ part: `operator ${name}`, state, address: '', version, restarts: '', reason });
   return rows;
 }
 
@@ -189,6 +201,7 @@ function summaryOf({ url, api, failure, stack }: Report): string {
       api?.hardware_sync ? `${api.hardware_sync.nodes} nodes, ${api.hardware_sync.created} components made` : '',
     ],
     ['plans', api?.plans ? `${api.plans.running} running, ${api.plans.paused} paused` : ''],
+    ['operators', api?.operators ? operatorText(api.operators) : ''],
     ['running playbooks', cell(api?.counts?.active_runs)],
     ['warm Ansible', warmText(stack?.warm_ansible)],
     ['ui', cell(api?.links.ui)],
@@ -196,6 +209,11 @@ function summaryOf({ url, api, failure, stack }: Report): string {
     ['Temporal', cell(api?.links.temporal_ui)],
   ]);
   return `\n${text}`;
+}
+
+/** What operators do; nothing where there are none. */
+function operatorText({ live, reconciles_open: open, due }: NonNullable<StatusAnswer['operators']>): string {
+  return live + open + due === 0 ? '' : `${live} at work, ${open} reconciles open, ${due} resources due`;
 }
 
 /** How many processes have imported Ansible, and why an Ansible cannot be kept; nothing where playbooks are started without. */

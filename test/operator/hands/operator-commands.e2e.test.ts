@@ -38,8 +38,18 @@ describe('operator', () => {
     await addWidget(api.deps.db, 'one', api.now.value);
     expect((await run('watches')).out).toMatch(/demo +demo\.io\/v1 Widget +starting +4 +demo\.io\/finalizer/);
     expect((await run('list', '--kind', 'widget', '--phase', 'queued', '-o', 'name')).out).toBe('ns/one\n');
-    expect((await run('get', 'Widget', 'ns/one')).out).toMatch(/phase +queued/);
-    expect(JSON.parse((await run('get', 'widget', 'one', '-o', 'json')).out)).toMatchObject({ name: 'one' });
+    const shown = (await run('get', 'Widget', 'ns/one')).out;
+    expect(shown).toMatch(/phase +queued/);
+    expect(shown).toMatch(/causes +1\n {2}\d{4}-\S+Z {2}created\n$/);
+    expect(JSON.parse((await run('get', 'widget', 'one', '-o', 'json')).out)).toMatchObject({
+      ...{ name: 'one', causes: [{ type: 'created' }] },
+    });
+  });
+
+  test('is a part of what status shows', async () => {
+    const { out } = await cli(['status'], { url, token: api.tokens.admin });
+    expect(out).toMatch(/operator demo +not available +1\.2\.3 +no process of it watches/);
+    expect(out).toMatch(/operators +1 at work, /);
   });
 
   test('reconcile, pause, resume and cancel say what follows; a dry run changes nothing', async () => {
