@@ -31,7 +31,7 @@ import { GREATEST_FLEET, measureGrowth } from './measurements/grow.ts';
 import { measureHung } from './measurements/hung.ts';
 import { measureIdle } from './measurements/idle.ts';
 import { measureIdleWorkflows } from './measurements/idle-workflows.ts';
-import { measureIngest } from './measurements/ingest.ts';
+import { measureIngest, measureIngestOperators } from './measurements/ingest.ts';
 import { measureLive } from './measurements/live-events.ts';
 import { measureMac } from './measurements/mac.ts';
 import { measureOperatorFirst } from './measurements/operator-first.ts';
@@ -39,6 +39,7 @@ import { measureOperatorMany } from './measurements/operator-many.ts';
 import { measureOperatorProxy } from './measurements/operator-proxy.ts';
 import { measureOperatorRestart } from './measurements/operator-restart.ts';
 import { measureOperatorOne, measureOperatorTwenty } from './measurements/operator-share.ts';
+import { measureOperatorUrgent } from './measurements/operator-urgent.ts';
 import {
   AT_A_TIME,
   measurePlaybookAction,
@@ -162,6 +163,8 @@ const TOGETHER: Record<string, readonly string[]> = {
     'operator-proxy',
     'operator-restart',
     'operator-many',
+    'operator-urgent',
+    'ingest-operators',
   ],
   warm: ['layers2', 'layers10', 'many', 'fleetlayer1', 'fleetlayers3'],
   web: [
@@ -183,7 +186,10 @@ const AUTOMATION: Record<string, Work> = {
 };
 
 /** What comes in by the port for runs that are executed elsewhere. */
-const REMOTE: Record<string, Work> = { ingest: ({ stack }) => measureIngest(stack) };
+const REMOTE: Record<string, Work> = {
+  ingest: ({ stack }) => measureIngest(stack),
+  'ingest-operators': ({ stack }) => measureIngestOperators(stack),
+};
 
 const barePlaybook = ({ ansibleConfig }: Bench) => ({
   playbook: playOf(1),
@@ -251,6 +257,7 @@ const OPERATORS: Record<string, OperatorWork> = {
   'operator-proxy': measureOperatorProxy,
   'operator-restart': measureOperatorRestart,
   'operator-many': measureOperatorMany,
+  'operator-urgent': measureOperatorUrgent,
 };
 
 /** Only when asked for by name: they take a quarter of an hour, or hours. */

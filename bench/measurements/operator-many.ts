@@ -1,11 +1,9 @@
 /** A thousand custom resources whose runs do nothing: how long all of them take, whether any runs twice, and how the process grows. */
-import { chmod, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CustomResource } from '../../domain/operator/custom-resource.ts';
 import { conditionsOf, type OperatorBench, WIDGETS } from '../../test/support/operator/operator-process.ts';
 import { type Measurement, round } from '../measurement.ts';
-import { countOutcomes, createMany, untilIdle, withOperators } from '../operator-place.ts';
+import { countOutcomes, createMany, untilIdle, withOperators, writeIdleRunner } from '../operator-place.ts';
 import { megabytes, memoryMiB } from '../process-memory.ts';
 
 const COUNT = 1_000;
@@ -16,26 +14,9 @@ const MOST_SECONDS = 1_200;
 const [FROM_RUN, TO_RUN] = [100, 500];
 const GROWTH = 1.1;
 
-/** Writes statistics of one task and an output, as ansible-runner would. */
-const RUNNER = `#!/bin/sh
-dir=$2
-while [ $# -gt 0 ]; do
-  [ "$1" = -i ] && ident=$2
-  shift
-done
-to=$dir/artifacts/$ident
-mkdir -p "$to/job_events"
-echo '{"uuid":"0-1","counter":1,"stdout":"","created":"2026-01-02T03:04:05.678901+00:00","event":"playbook_on_stats","event_data":{"ok":{"localhost":1},"processed":{"localhost":1}}}' >"$to/job_events/1-abc.json.tmp"
-mv "$to/job_events/1-abc.json.tmp" "$to/job_events/1-abc.json"
-echo ok >"$to/stdout"
-`;
-
 export function measureOperatorMany(): Promise<Measurement> {
   return withOperators({}, async (bench) => {
-    const runner = join(bench.home, 'idle-runner');
-    await writeFile(runner, RUNNER);
-    await chmod(runner, 0o755);
-    const operator = await bench.start({ env: { MUSTER_ANSIBLE_RUNNER: runner } });
+    const operator = await bench.start({ env: { MUSTER_ANSIBLE_RUNNER: await writeIdleRunner(bench) } });
     const pid = operator.process.pid ?? 0;
     const memory = new Map<number, number>();
     const began = performance.now();

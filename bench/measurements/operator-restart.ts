@@ -1,10 +1,8 @@
 /** The start of an operator that has thousands of custom resources, all of which are done. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { sql } from 'kysely';
-import type { CustomResource } from '../../domain/operator/custom-resource.ts';
-import { type OperatorBench, type RunningOperator, WIDGETS } from '../../test/support/operator/operator-process.ts';
+import type { OperatorBench, RunningOperator } from '../../test/support/operator/operator-process.ts';
 import { type Measurement, round } from '../measurement.ts';
-import { createMany, withOperators } from '../operator-place.ts';
+import { createMany, noteAsDone, withOperators } from '../operator-place.ts';
 import { megabytes, memoryMiB } from '../process-memory.ts';
 
 const COUNT = 5_000;
@@ -46,19 +44,4 @@ async function started(bench: OperatorBench): Promise<{ seconds: number; megabyt
   const used = megabytes(await memoryMiB(operator.process.pid ?? 0));
   await operator.stop();
   return { seconds, megabytes: used };
-}
-
-/** Records all widgets as reconciles would have left them. */
-async function noteAsDone({ client, db }: OperatorBench): Promise<void> {
-  const { body } = await client.ask<{ items: CustomResource[] }>({ method: 'GET', path: WIDGETS });
-  const objects = body.items.map(({ metadata: { name, namespace, uid, generation } }) => ({
-    ...{ name, namespace, uid, generation },
-  }));
-  await sql`
-    insert into operator_resources (operator, api_group, version, kind, namespace, name, uid, generation, seen_mark, deleting, done_generation,
-      done_mark, done_hash, last_outcome, due_at, due_class, due_reason, cause, phase, reason, created_at, updated_at)
-    select w.operator, w.api_group, w.version, w.kind, o.namespace, o.name, o.uid, o.generation, '', false, o.generation,
-      '', w.entry_hash, 'ok', now() + interval '10 hours', 5, 'period', '{"type":"timer"}', 'waiting', 'waits for a change or its period', now(), now()
-    from operator_watches w, jsonb_to_recordset(${JSON.stringify(objects)}::jsonb) as o(namespace text, name text, uid text, generation bigint)
-  `.execute(db);
 }

@@ -9,7 +9,7 @@ import { runnerArguments } from '../../domain/operator/runner-command.ts';
 import type { OperatorBench } from '../../test/support/operator/operator-process.ts';
 import { ROOT } from '../../test/support/source-tree.ts';
 import { type Measurement, round } from '../measurement.ts';
-import { createMany, untilIdle, untilSuccessful, withOperators } from '../operator-place.ts';
+import { createMany, untilAllSuccessful, untilIdle, withOperators } from '../operator-place.ts';
 import { median } from '../statistics.ts';
 
 const execute = promisify(execFile);
@@ -72,7 +72,7 @@ async function measureShare({ what, rounds, count, atOnce, bar }: Share): Promis
       const bare = await seconds(() => runBare(bench, programs, names('bare'), atOnce));
       const operator = await seconds(async () => {
         await createMany(bench, names('own'));
-        await Promise.all(names('own').map((name) => untilSuccessful(bench, name)));
+        await untilAllSuccessful(bench, names('own'));
       });
       await untilIdle(bench);
       if (turn === 0) continue;
