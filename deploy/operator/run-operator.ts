@@ -5,6 +5,7 @@ import { loadEnvironment } from '../../config/environment.ts';
 import { environmentOfProcesses } from '../../config/file-settings.ts';
 import { startStack } from '../stack/background.ts';
 import { embeddedAddresses } from '../stack/embedded-addresses.ts';
+import { SMALL_YOUNG_GENERATION } from '../stack/young-generation.ts';
 
 const OPERATOR = join(import.meta.dirname, '..', '..', 'worker', 'operator.ts');
 const ADDRESSES = ['MUSTER_DATABASE_URL', 'MUSTER_TEMPORAL_ADDRESS'] as const;
@@ -35,7 +36,7 @@ export async function runOperator({ args, env, tell, signal }: RunOperatorOption
     tell(`API: ${started.state.links.api}`);
     servers = embeddedAddresses(dataDir, loadEnvironment({ ...env, MUSTER_DATA_DIR: dataDir }), started.state);
   }
-  const child = spawn(process.execPath, [OPERATOR, ...args], {
+  const child = spawn(process.execPath, [SMALL_YOUNG_GENERATION, OPERATOR, ...args], {
     env: { ...environmentOfProcesses(env), ...servers, MUSTER_DATA_DIR: dataDir, MUSTER_WORKER_ROLE: 'operator' },
     stdio: ['ignore', 'inherit', 'inherit'],
   });

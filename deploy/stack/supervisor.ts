@@ -43,6 +43,7 @@ import { SupervisedProcess } from './supervised-process.ts';
 import { embeddedTemporal } from './temporal.ts';
 import { settleRestore } from './unfinished-restore.ts';
 import { ansibleVersion, musterVersion } from './versions.ts';
+import { SMALL_YOUNG_GENERATION } from './young-generation.ts';
 
 const ROOT = dirname(dirname(import.meta.dirname));
 const ROTATE_EVERY_MS = 30_000;
@@ -62,9 +63,6 @@ export interface SupervisorOptions {
   /** Called once the data directory is this stack's, and holds no restore that was broken off. */
   onDataDirectory?: () => void;
 }
-
-/** MiB that V8 lets grow before it collects; its default keeps each process some 20 MB larger. */
-const SMALL_YOUNG_GENERATION = '--max-semi-space-size=4';
 
 /** What the stack of this checkout runs. */
 export const MUSTER_COMMANDS: MusterCommands = {

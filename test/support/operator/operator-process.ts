@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { SMALL_YOUNG_GENERATION } from '../../../deploy/stack/young-generation.ts';
 import type { CustomResource } from '../../../domain/operator/custom-resource.ts';
 import { openClusterAccess } from '../../../drivers/kubernetes/cluster-access.ts';
 import { type ClusterClient, createClusterClient } from '../../../drivers/kubernetes/cluster-client.ts';
@@ -106,6 +107,7 @@ export async function openOperatorBench(entry: object = {}): Promise<OperatorBen
       const started = spawn(
         process.execPath,
         [
+          SMALL_YOUNG_GENERATION,
           join(ROOT, 'worker', 'operator.ts'),
           ...['--health-probe-bind-address', `127.0.0.1:${port}`, '--proxy-port', '0', '--metrics-bind-address', '0'],
           ...['--user-metrics-port', '0'],
