@@ -14,6 +14,7 @@ import { compareAgainst, printCompared } from './against.ts';
 import { ACCESS, measureOnApi } from './api-bench.ts';
 import { plainAnsibleConfig } from './bare-run.ts';
 import { JOBS, measureOnCluster } from './cluster-bench.ts';
+import { type DeploymentsWork, MOST_CLUSTERS, measureOnMembers } from './deployments-place.ts';
 import { commitEndlessPlays, ENDLESS } from './endless-plays.ts';
 import { commitPlaybooks, hostNames, inventoryOf, layersOf, playOf } from './fleet.ts';
 import type { Measurement } from './measurement.ts';
@@ -25,6 +26,12 @@ import { measureDryRun, measureSelection, measureSessionList } from './measureme
 import { measureGet, measurePages, measureStatusList } from './measurements/components-read.ts';
 import { measureAppend, measureBulk, measureFilterPatch, measureListPatch } from './measurements/components-write.ts';
 import { measureFrozen } from './measurements/database-frozen.ts';
+import { measureDeploymentsDead } from './measurements/deployments-dead.ts';
+import { measureDeploymentsEvent } from './measurements/deployments-event.ts';
+import { measureDeploymentsMany } from './measurements/deployments-many.ts';
+import { measureDeploymentsOne } from './measurements/deployments-one.ts';
+import { measureDeploymentsRecovery } from './measurements/deployments-recovery.ts';
+import { measureDeploymentsSummary } from './measurements/deployments-summary.ts';
 import { measureFirstProcess } from './measurements/first-process.ts';
 import { measureFlaky } from './measurements/flaky.ts';
 import { GREATEST_FLEET, measureGrowth } from './measurements/grow.ts';
@@ -156,6 +163,14 @@ const WHOLE_FLEETS: Record<string, Work> = {
 
 /** What one name stands for besides the measurement of that name. */
 const TOGETHER: Record<string, readonly string[]> = {
+  deployments: [
+    'deployments-summary',
+    'deployments-one',
+    'deployments-event',
+    'deployments-recovery',
+    'deployments-dead',
+    'deployments-many',
+  ],
   operator: [
     'operator-first',
     'operator-one',
@@ -240,6 +255,7 @@ const GROWTH = 'grow';
 /** Each on a stack that it makes itself, or on none. */
 const ALONE: Record<string, () => Promise<Measurement>> = {
   backup: measureBackup,
+  'deployments-summary': measureDeploymentsSummary,
   hung: measureHung,
   mac: measureMac,
   plans: measurePlanBuild,
@@ -260,6 +276,15 @@ const OPERATORS: Record<string, OperatorWork> = {
   'operator-urgent': measureOperatorUrgent,
 };
 
+/** With API servers that all of them share. */
+const MEMBERS: Record<string, DeploymentsWork> = {
+  'deployments-one': measureDeploymentsOne,
+  'deployments-event': measureDeploymentsEvent,
+  'deployments-recovery': measureDeploymentsRecovery,
+  'deployments-dead': measureDeploymentsDead,
+  'deployments-many': measureDeploymentsMany,
+};
+
 /** Only when asked for by name: they take a quarter of an hour, or hours. */
 const LONG: Record<string, () => Promise<Measurement>> = {
   flaky: measureFlaky,
@@ -269,7 +294,14 @@ const LONG: Record<string, () => Promise<Measurement>> = {
   soak: measureSoak,
 };
 
-async function main(asks: string[], against: string | undefined, greatest: number): Promise<void> {
+interface Sizes {
+  /** Components of the largest fleet. */
+  fleet: number;
+  /** Member clusters. */
+  clusters: number;
+}
+
+async function main(asks: string[], against: string | undefined, sizes: Sizes): Promise<void> {
   const names = [
     REAL,
     WHOLE_FLEETS,
@@ -281,6 +313,7 @@ async function main(asks: string[], against: string | undefined, greatest: numbe
     PLAN_ACTIONS,
     ALONE,
     OPERATORS,
+    MEMBERS,
     LONG,
     ACCESS,
     JOBS,
@@ -311,10 +344,11 @@ async function main(asks: string[], against: string | undefined, greatest: numbe
     ...(await measure(asked(PLAN_ACTIONS), { MUSTER_LOCAL_RUNS: String(AT_A_TIME) })),
     ...(await measureAlone(asked(ALONE))),
     ...(await measureOnOperators(asked(OPERATORS))),
+    ...(await measureOnMembers(asked(MEMBERS), sizes.clusters)),
     ...(await measureAlone(Object.entries(LONG).filter(([name]) => wanted.includes(name)))),
     ...(await measureOnApi(asked(ACCESS))),
     ...(await measureOnCluster(asked(JOBS))),
-    ...(wanted.includes(GROWTH) ? await measureGrowing(greatest) : []),
+    ...(wanted.includes(GROWTH) ? await measureGrowing(sizes.fleet) : []),
   ];
   if (results.length === 0) return;
   printMeasured(results);
@@ -388,6 +422,12 @@ function greatestFleet(text: string): number {
   throw new Error(`--fleet ${text}: a multiple of 10,000 is needed`);
 }
 
+function memberClusters(text: string): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count > 0) return count;
+  throw new Error(`--clusters ${text}: a number of clusters is needed`);
+}
+
 async function addComponents(stack: MusterStack, count: number): Promise<void> {
   const size = 10_000;
   const hosts = hostNames(count);
@@ -399,7 +439,14 @@ async function addComponents(stack: MusterStack, count: number): Promise<void> {
 }
 
 const { values, positionals } = parseArgs({
-  options: { against: { type: 'string' }, fleet: { type: 'string', default: String(GREATEST_FLEET) } },
+  options: {
+    against: { type: 'string' },
+    fleet: { type: 'string', default: String(GREATEST_FLEET) },
+    clusters: { type: 'string', default: String(MOST_CLUSTERS) },
+  },
   allowPositionals: true,
 });
-await main(positionals, values.against, greatestFleet(values.fleet));
+await main(positionals, values.against, {
+  fleet: greatestFleet(values.fleet),
+  clusters: memberClusters(values.clusters),
+});
