@@ -11,16 +11,15 @@ import { isDone } from '../../domain/deployments/resource-status.ts';
 import { isMusterError } from '../../domain/errors.ts';
 import {
   type GroupResource,
-  isAdoptedBy,
   listGroupResources,
   noteAttempt,
   noteCallEnded,
   noteFirstApply,
-  noteOutcome,
   type Outcome,
   type PhaseGroup,
 } from '../../store/deployments/context-resources.ts';
 import { deleteWait } from '../../store/deployments/context-waits.ts';
+import { isAdoptedBy } from '../../store/deployments/object-owners.ts';
 import { askMember, type Told } from './ask-member.ts';
 import {
   type Away,
@@ -39,6 +38,7 @@ import {
   wholeManifest,
 } from './group-work.ts';
 import { holdBack } from './order-apps.ts';
+import { type OutcomeBatch, withOutcomes } from './outcome-batch.ts';
 
 type Step =
   | { is: 'done' }
@@ -72,23 +72,35 @@ export async function applyGroup(
   const definitions = resources
     .filter((resource) => isDefinition(resource) && resource.status === 'Applied')
     .map(({ name, changed_at }) => ({ name, at: changed_at }));
-  const work: Work = { deps, group, member, namespace: context.namespace, definitions };
+  const work: Omit<Work, 'outcomes'> = { deps, group, member, namespace: context.namespace, definitions };
   await noteFirstApply(deps.db, group, deps.clock());
+  const { step, hasMoved } = await withOutcomes(deps, group, (outcomes) =>
+    applyEach({ ...work, outcomes }, input.cluster, open, signal),
+  );
+  if (step.is === 'being-deleted') return waitForDeletion(deps, group, rule, step.message);
+  if (step.is === 'not-served') return waitForKind(step.message);
+  if (step.is === 'away') return leaveMember(deps, input, group, rule, { ...step, hasMoved, early: reached.early });
+  await deleteWait(deps.db, group);
+  return { is: 'ended' };
+}
+
+/** Applies one resource after the other. Returns the step that is no success, or the last one. */
+async function applyEach(
+  work: Work,
+  cluster: string,
+  open: readonly GroupResource[],
+  signal: AbortSignal,
+): Promise<{ step: Step; hasMoved: boolean }> {
   let hasMoved = false;
   for (const resource of open) {
     signal.throwIfAborted();
-    if ((await stillWanted(deps.db, input)) === null) break;
-    // The turn comes before the attempt is noted: what is noted is sent at once.
-    const step = await deps.turns.take(input.cluster, () => applyOne(work, resource));
-    if (step.is === 'being-deleted') return waitForDeletion(deps, group, rule, step.message);
-    if (step.is === 'not-served') return waitForKind(step.message);
-    if (step.is === 'away') return leaveMember(deps, input, group, rule, { ...step, hasMoved, early: reached.early });
-    if (step.is === 'refused' || step.is === 'unwanted') break;
-    if (isDefinition(resource)) definitions.push({ name: resource.name, at: deps.clock() });
+    // The turn comes before the attempt is noted: what is noted is sent at once. Nothing is sent that is not wanted any more.
+    const step = await work.deps.turns.take(cluster, () => applyOne(work, resource));
+    if (step.is !== 'done') return { step, hasMoved };
+    if (isDefinition(resource)) work.definitions.push({ name: resource.name, at: work.deps.clock() });
     hasMoved = true;
   }
-  await deleteWait(deps.db, group);
-  return { is: 'ended' };
+  return { step: { is: 'done' }, hasMoved };
 }
 
 interface Work {
@@ -97,7 +109,9 @@ interface Work {
   member: MemberCluster;
   namespace: string;
   /** Those of this group that are applied. */
-  definitions: readonly AppliedDefinition[];
+  definitions: AppliedDefinition[];
+  /** What is written a little later. */
+  outcomes: OutcomeBatch;
 }
 
 /**
@@ -245,17 +259,15 @@ async function beingDeleted(
   return isOver ? { is: 'refused' } : { is: 'being-deleted', message };
 }
 
-/** Writes an outcome, and that the apply `until` has had its answer: also where another phase is wanted by now. */
+/** Takes an outcome, and that the apply `until` has had its answer. */
 async function note(
-  { deps, group }: Work,
+  { outcomes }: Work,
   { key }: GroupResource,
   outcome: Pick<Outcome, 'status'> & Partial<Outcome>,
   until: Date | null,
 ): Promise<void> {
   const answered = until === null ? {} : { answered: until };
-  const whole = { reason: null, message: null, ...outcome, ...answered };
-  if (await noteOutcome(deps.db, group, key, whole, deps.clock())) return;
-  if (until !== null) await noteCallEnded(deps.db, group, key, until);
+  await outcomes.add(key, { reason: null, message: null, ...outcome, ...answered });
 }
 
 function takenOver(formerOwner: string | null) {

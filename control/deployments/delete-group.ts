@@ -6,15 +6,14 @@ import { objectPath } from '../../domain/deployments/object-path.ts';
 import type { MemberCluster } from '../../domain/deployments/ports.ts';
 import { isDone } from '../../domain/deployments/resource-status.ts';
 import {
-  findHeir,
   type GroupResource,
   listGroupResources,
-  noteOutcome,
   noteRelease,
   type Outcome,
   type PhaseGroup,
 } from '../../store/deployments/context-resources.ts';
 import { deleteWait } from '../../store/deployments/context-waits.ts';
+import { findHeir } from '../../store/deployments/object-owners.ts';
 import { askMember } from './ask-member.ts';
 import {
   type Away,
@@ -31,6 +30,7 @@ import {
   waitForTurn,
 } from './group-work.ts';
 import { holdBack } from './order-apps.ts';
+import { type OutcomeBatch, withOutcomes } from './outcome-batch.ts';
 
 /** So often an object that changes under the deletion is read again. */
 const ROUNDS = 5;
@@ -60,17 +60,32 @@ export async function deleteGroup(
   const reached = await reachMember(deps, group, rule);
   if (!('member' in reached)) return goAway(deps, input, group, rule, { ...reached, hasMoved: false });
   if (input.hasPlace === false) return waitForTurn(group, rule);
-  const work: Work = { deps, group, member: reached.member, namespace: context.namespace };
+  const work: Omit<Work, 'outcomes'> = { deps, group, member: reached.member, namespace: context.namespace };
+  const { away, hasMoved } = await withOutcomes(deps, group, (outcomes) =>
+    deleteEach({ ...work, outcomes }, input, open, signal),
+  );
+  if (away !== null) return leaveMember(deps, input, group, rule, { ...away, hasMoved, early: reached.early });
+  await deleteWait(deps.db, group);
+  return { is: 'ended' };
+}
+
+/** Deletes one object after the other, as long as that is wanted. Returns why the cluster is away; null: it is not. */
+async function deleteEach(
+  work: Work,
+  input: GroupInput,
+  open: readonly GroupResource[],
+  signal: AbortSignal,
+): Promise<{ away: Away | null; hasMoved: boolean }> {
+  const { deps } = work;
   let hasMoved = false;
   for (const resource of open) {
     signal.throwIfAborted();
     if ((await stillWanted(deps.db, input)) === null) break;
     const away = await deps.turns.take(input.cluster, () => deleteOne(work, resource));
-    if (away !== null) return leaveMember(deps, input, group, rule, { ...away, hasMoved, early: reached.early });
+    if (away !== null) return { away, hasMoved };
     hasMoved = true;
   }
-  await deleteWait(deps.db, group);
-  return { is: 'ended' };
+  return { away: null, hasMoved };
 }
 
 /**
@@ -87,6 +102,8 @@ interface Work {
   group: PhaseGroup;
   member: MemberCluster;
   namespace: string;
+  /** What is written a little later. */
+  outcomes: OutcomeBatch;
 }
 
 /** Deletes one object if it is ours. Returns why the cluster is away; null when the resource is done. */
@@ -139,10 +156,10 @@ async function refuse(work: Work, resource: GroupResource, said: AnswerClass): P
 }
 
 async function note(
-  { deps, group }: Work,
+  { outcomes }: Work,
   { key }: GroupResource,
   outcome: Pick<Outcome, 'status'> & Partial<Outcome>,
 ): Promise<null> {
-  await noteOutcome(deps.db, group, key, { reason: null, message: null, ...outcome }, deps.clock());
+  await outcomes.add(key, { reason: null, message: null, ...outcome });
   return null;
 }

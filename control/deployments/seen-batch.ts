@@ -1,4 +1,4 @@
-/** Gathers what a watch tells of objects, so that a storm of events is few writes: of each object the last word counts. */
+/** Gathers what is told of objects, so that a storm of events is few writes: of each object the last word counts. */
 
 export interface SeenBatch<Change> {
   /** Takes a change of an object; waits while too much is waiting to be written. Throws what a write has thrown. */
@@ -16,8 +16,11 @@ const REST_MS = 100;
 /** Changes in one write. */
 const MOST = 500;
 
-/** Makes a batch; `write` gets at most 500 changes and is never called while it is at work. */
-export function createSeenBatch<Change>(write: (changes: Change[]) => Promise<void>): SeenBatch<Change> {
+/** Makes a batch; `write` gets at most `most` (500) changes and is never called while it is at work. `restMs`: default 100. */
+export function createSeenBatch<Change>(
+  write: (changes: Change[]) => Promise<void>,
+  { restMs = REST_MS, most = MOST } = {},
+): SeenBatch<Change> {
   let waiting = new Map<string, Change>();
   let writing: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
@@ -48,8 +51,8 @@ export function createSeenBatch<Change>(write: (changes: Change[]) => Promise<vo
       // The last word comes last.
       waiting.delete(key);
       waiting.set(key, change);
-      if (waiting.size >= MOST) await flush();
-      else timer ??= setTimeout(() => void flush().catch(() => undefined), REST_MS);
+      if (waiting.size >= most) await flush();
+      else timer ??= setTimeout(() => void flush().catch(() => undefined), restMs);
     },
     flush,
     broken: broken.signal,

@@ -1,5 +1,6 @@
 /** Requests to member clusters: no library, no redirect, no proxy, and an address that was checked is the one connected to. */
-import { checkServerIdentity } from 'node:tls';
+import { Agent } from 'node:https';
+import { checkServerIdentity, createSecureContext } from 'node:tls';
 import { type AnswerClass, type ClusterAnswer, classOf, type NoAnswer } from '../../domain/deployments/answer-class.ts';
 import type { ClusterCredential } from '../../domain/deployments/kubeconfig.ts';
 import { at, hasMembers, listAt, textAt } from '../../domain/deployments/members.ts';
@@ -16,6 +17,8 @@ import { openMember } from './member.ts';
 const ANSWER_MAX = 32 * 1024 * 1024;
 /** Of an answer in place of a stream so much is read, bytes. */
 const REFUSAL_MAX = 64 * 1024;
+/** A connection that nothing uses is closed after so long, ms: what lies between forgets it much later. */
+const IDLE_MS = 4_000;
 
 export interface MemberClusterOptions {
   addresses: ClusterAddresses;
@@ -27,10 +30,10 @@ export function openMemberClusters({ addresses, callMs }: MemberClusterOptions):
   const ask = async (
     credential: ClusterCredential,
     { method, path, accept, type, body, signal }: Call,
-    withinMs = callMs,
+    { withinMs = callMs, kept }: { withinMs?: number | undefined; kept?: () => Agent } = {},
   ): Promise<Said> => {
     try {
-      const { headers, ...outgoing } = await outgoingTo(addresses, credential, path);
+      const { headers, ...outgoing } = await outgoingTo(addresses, credential, path, kept?.());
       const sent = {
         ...(headers as Record<string, string>),
         ...(accept === undefined ? {} : { accept }),
@@ -65,13 +68,20 @@ export function openMemberClusters({ addresses, callMs }: MemberClusterOptions):
     }
   };
   return {
-    openMember: (credential) =>
-      openMember(
-        (call) => ask(credential, call),
+    openMember(credential) {
+      // One call comes after the other: to connect for each would take longer than most of them.
+      let connections: Agent | undefined;
+      const kept = () => {
+        connections ??= keptConnections(credential);
+        return connections;
+      };
+      return openMember(
+        (call) => ask(credential, call, { kept }),
         (call, signal) => open(credential, call, signal),
-      ),
+      );
+    },
     async readVersion(credential, withinMs): Promise<VersionAnswer> {
-      const asked = await ask(credential, { method: 'GET', path: '/version' }, withinMs);
+      const asked = await ask(credential, { method: 'GET', path: '/version' }, { withinMs });
       const said = classOf('read', asked, false);
       if (said.is === 'accepted' && !('noAnswer' in asked)) {
         const version = textAt(asked.data, 'gitVersion').slice(0, 100);
@@ -93,18 +103,35 @@ function reasonOf(said: AnswerClass): string {
   return 'reason' in said ? said.reason : 'NotKubernetes';
 }
 
+/** Returns connections that are used again; certificates are parsed once, not for each of them. The address of each is checked. */
+function keptConnections(credential: ClusterCredential): Agent {
+  return new Agent({ keepAlive: true, timeout: IDLE_MS, secureContext: createSecureContext(identityOf(credential)) });
+}
+
 /** The cluster's own authority is trusted alone, where it names one. */
-async function outgoingTo(addresses: ClusterAddresses, credential: ClusterCredential, path: string): Promise<Outgoing> {
+function identityOf({ user, certificateAuthority }: ClusterCredential): Pick<Outgoing, 'ca' | 'cert' | 'key'> {
+  return {
+    ...(certificateAuthority === null ? {} : { ca: pemOf(certificateAuthority, '') }),
+    ...('token' in user ? {} : { cert: pemOf(user.certificate, ''), key: pemOf(user.key, '') }),
+  };
+}
+
+/** `agent`: of this credential; default: a connection of its own. */
+async function outgoingTo(
+  addresses: ClusterAddresses,
+  credential: ClusterCredential,
+  path: string,
+  agent?: Agent,
+): Promise<Outgoing> {
   const server = new URL(credential.server);
   const url = `${credential.server.replace(/\/+$/, '')}${path}`;
   const target = toTarget({ url, checkAddress: await addresses.checkOf(server) });
-  const { user, certificateAuthority, tlsServerName } = credential;
+  const { user, tlsServerName } = credential;
   const host = hostOf(server);
   return {
     ...target,
     headers: { accept: 'application/json', ...('token' in user ? { authorization: `Bearer ${user.token}` } : {}) },
-    ...(certificateAuthority === null ? {} : { ca: pemOf(certificateAuthority, '') }),
-    ...('token' in user ? {} : { cert: pemOf(user.certificate, ''), key: pemOf(user.key, '') }),
+    ...(agent === undefined ? identityOf(credential) : { agent }),
     ...(tlsServerName === null ? {} : { servername: tlsServerName, checkServerIdentity: namedAs(tlsServerName) }),
     ...(tlsServerName === null && host !== server.hostname ? { hostname: host } : {}),
   };

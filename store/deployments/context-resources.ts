@@ -141,26 +141,6 @@ export async function noteRelease(db: Db, group: PhaseGroup, key: string): Promi
   await ofGroup(db, group).set({ releasing: true }).where('key', '=', key).execute();
 }
 
-/**
- * Returns whether an owner of an object has adopted it: on this cluster, or on another where this one is not its own; a cluster may be registered
- * twice. `within`: namespace of the object; null: its kind has none.
- */
-export async function isAdoptedBy(
-  db: Db,
-  { context, app, provider, cluster }: GroupKey,
-  { group, kind, name }: Pick<GroupResource, 'group' | 'kind' | 'name'>,
-  within: string | null,
-): Promise<boolean> {
-  const rows = await ownersOf(db, { group, kind, name })
-    .select(['r.provider', 'r.cluster', 'r.finding', 'm.namespace', 'c.namespace as usual'])
-    .where('r.context', '=', context)
-    .where('r.app', '=', app)
-    .execute();
-  const same = rows.filter(({ namespace, usual }) => within === null || (namespace || usual) === within);
-  const here = same.filter((row) => row.provider === provider && row.cluster === cluster);
-  return (here.length > 0 ? here : same).some(({ finding }) => finding === 'adopted');
-}
-
 export interface Outcome {
   status: RsyncStatus;
   reason: string | null;
@@ -173,10 +153,56 @@ export interface Outcome {
   answered?: Date;
 }
 
+/** The outcome of a resource, and when it was known. */
+export interface KnownOutcome extends Outcome {
+  key: string;
+  at: Date;
+}
+
 /**
- * Writes what became of a resource. Nothing is written over a resource that is done in this phase, or when another phase is wanted by now.
- * Returns whether it was written.
+ * Writes what became of resources, each at most once. Nothing is written over a resource that is done in this phase, or when another phase is
+ * wanted by now. Returns the keys of those that were written.
  */
+export async function noteOutcomes(db: Db, group: PhaseGroup, outcomes: readonly KnownOutcome[]): Promise<string[]> {
+  const last = outcomes.at(-1);
+  if (last === undefined) return [];
+  const given = outcomes.map((outcome) => ({
+    ...{ of_key: outcome.key, new_status: outcome.status, new_reason: outcome.reason, new_message: outcome.message },
+    ...{ at: outcome.at, new_uid: outcome.uid, new_version: outcome.resourceVersion, answered: outcome.answered },
+    ...{ has_waits: outcome.waitsSince !== undefined, waits: outcome.waitsSince },
+  }));
+  // What a cluster says may be cut in the middle of a character, which JSON of the database refuses.
+  const json = JSON.stringify(given, (_, value) => (typeof value === 'string' ? value.toWellFormed() : value));
+  const update = ofGroup(db, group)
+    .from(
+      sql<{ of_key: string }>`jsonb_to_recordset(${json}::jsonb)`.as<'o'>(
+        sql`o(of_key text, new_status text, new_reason text, new_message text, at timestamptz, new_uid text, new_version text,
+          answered timestamptz, has_waits boolean, waits timestamptz)`,
+      ),
+    )
+    .set(({ eb }) => ({
+      status: sql<RsyncStatus>`o.new_status`,
+      reason: sql<string | null>`o.new_reason`,
+      message: sql<string | null>`o.new_message`,
+      changed_at: sql<Date>`o.at`,
+      attempts: eb('attempts', '+', 1),
+      uid: sql<string | null>`coalesce(o.new_uid, uid)`,
+      resource_version: sql<string | null>`coalesce(o.new_version, resource_version)`,
+      waits_since: sql<Date | null>`case when o.has_waits then o.waits else waits_since end`,
+      call_until: sql<Date | null>`case when o.answered is null or call_until <> o.answered then call_until end`,
+    }))
+    .whereRef('key', '=', 'o.of_key')
+    .where('status', 'in', OPEN)
+    .returning(TOLD);
+  const before = beforeOf(db, group).where(
+    'key',
+    'in',
+    outcomes.map(({ key }) => key),
+  );
+  return await updateNoting(db, group.context, before, update, last.at);
+}
+
+/** Writes the outcome of one resource. Returns whether it was written. */
 export async function noteOutcome(
   db: Db,
   group: PhaseGroup,
@@ -184,22 +210,7 @@ export async function noteOutcome(
   outcome: Outcome,
   now: Date,
 ): Promise<boolean> {
-  const { status, reason, message, uid, resourceVersion, waitsSince, answered } = outcome;
-  const update = ofGroup(db, group)
-    .set(({ eb }) => ({
-      ...{ status, reason, message, changed_at: now, attempts: eb('attempts', '+', 1) },
-      ...(uid === undefined ? {} : { uid }),
-      ...(resourceVersion === undefined ? {} : { resource_version: resourceVersion }),
-      ...(waitsSince === undefined ? {} : { waits_since: waitsSince }),
-      ...(answered === undefined
-        ? {}
-        : { call_until: sql<Date | null>`case when call_until <> ${answered}::timestamptz then call_until end` }),
-    }))
-    .where('key', '=', key)
-    .where('status', 'in', OPEN)
-    .returning(TOLD);
-  const before = beforeOf(db, group).where('key', '=', key);
-  return (await updateNoting(db, group.context, before, update, now)).length > 0;
+  return (await noteOutcomes(db, group, [{ ...outcome, key, at: now }])).length > 0;
 }
 
 /** Writes a status on all resources of a group that are not done. */
@@ -249,42 +260,4 @@ function ofGroup(db: Db, { context, app, provider, cluster, phase }: PhaseGroup,
     .where('app', '=', app)
     .where('provider', '=', provider)
     .where('cluster', '=', cluster);
-}
-
-/**
- * Returns the label of another owner of an object that others may use (Namespace, CustomResourceDefinition) on a cluster: another app, or an
- * AppContext that has not ended. Null: there is none.
- */
-export async function findHeir(
-  db: Db,
-  { context, app, provider, cluster }: GroupKey,
-  { group, kind, name }: Pick<GroupResource, 'group' | 'kind' | 'name'>,
-): Promise<{ context: string; app: string } | null> {
-  const heir = await ownersOf(db, { group, kind, name })
-    .select(['r.context', 'r.app'])
-    .where('r.provider', '=', provider)
-    .where('r.cluster', '=', cluster)
-    // Its apply may be on the way.
-    .where(({ eb, or }) => or([eb('r.status', '=', 'Applied'), eb('r.attempted', '=', true)]))
-    .where('r.status', '!=', 'Deleted')
-    .where('c.state', 'in', ['Instantiating', 'Instantiated', 'InstantiateFailed'])
-    .where(({ eb, or }) => or([eb('r.context', '!=', context), eb('r.app', '!=', app)]))
-    .orderBy('r.context')
-    .orderBy('r.app')
-    .limit(1)
-    .executeTakeFirst();
-  return heir ?? null;
-}
-
-/** Rows of all AppContexts that bring an object to clusters. */
-function ownersOf(db: Db, { group, kind, name }: Pick<GroupResource, 'group' | 'kind' | 'name'>) {
-  return db
-    .selectFrom('context_resources as r')
-    .innerJoin('context_manifests as m', (join) =>
-      join.onRef('m.context', '=', 'r.context').onRef('m.app', '=', 'r.app').onRef('m.key', '=', 'r.key'),
-    )
-    .innerJoin('deployment_contexts as c', 'c.id', 'r.context')
-    .where('m.api_group', '=', group)
-    .where('m.kind', '=', kind)
-    .where('m.name', '=', name);
 }
