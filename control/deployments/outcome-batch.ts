@@ -1,17 +1,15 @@
 /** Outcomes of the resources of a group, written some at a time: those of all groups of an AppContext wait for each other's commits. */
 import {
+  type KnownOutcome,
   noteCallEnded,
   noteOutcomes,
   type Outcome,
   type PhaseGroup,
 } from '../../store/deployments/context-resources.ts';
 import type { GroupDependencies } from './group-work.ts';
-import { createSeenBatch } from './seen-batch.ts';
+import { createSeenBatch, type SeenBatchLimits } from './seen-batch.ts';
 
-/** Rest between an outcome and its write, ms. */
-const REST_MS = 200;
-/** Outcomes in one write. */
-const MOST = 20;
+const LIMITS: SeenBatchLimits = { most: 20, restMs: 200, stormMs: 200 };
 
 export interface OutcomeBatch {
   /** Takes the outcome of a resource. What a crash loses here is found out again: the apply was noted before, and a deletion is repeated. */
@@ -27,14 +25,11 @@ export async function withOutcomes<Result>(
   group: PhaseGroup,
   work: (outcomes: OutcomeBatch) => Promise<Result>,
 ): Promise<Result> {
-  const batch = createSeenBatch<Outcome & { key: string; at: Date }>(
-    async (outcomes) => {
-      const written = new Set(await noteOutcomes(db, group, outcomes));
-      for (const { key, answered } of outcomes)
-        if (answered !== undefined && !written.has(key)) await noteCallEnded(db, group, key, answered);
-    },
-    { restMs: REST_MS, most: MOST },
-  );
+  const batch = createSeenBatch<KnownOutcome>(async (outcomes) => {
+    const written = new Set(await noteOutcomes(db, group, outcomes));
+    for (const { key, answered } of outcomes)
+      if (answered !== undefined && !written.has(key)) await noteCallEnded(db, group, key, answered);
+  }, LIMITS);
   const add: OutcomeBatch['add'] = (key, outcome) => batch.add(key, { ...outcome, key, at: clock() });
   try {
     const result = await work({ add });

@@ -11,19 +11,27 @@ export interface SeenBatch<Change> {
   close(): void;
 }
 
-/** Rest between a change and its write, ms. */
-const REST_MS = 100;
-/** Changes in one write. */
-const MOST = 500;
+export interface SeenBatchLimits {
+  /** Changes in one write. */
+  most: number;
+  /** Rest between a change and its write, ms. */
+  restMs: number;
+  /** The same, from the former write on, where changes come without end, ms. */
+  stormMs: number;
+}
 
-/** Makes a batch; `write` gets at most `most` (500) changes and is never called while it is at work. `restMs`: default 100. */
+/** Of what is told of live objects. */
+const SEEN: SeenBatchLimits = { most: 500, restMs: 100, stormMs: 700 };
+
+/** Makes a batch; `write` is never called while it is at work. */
 export function createSeenBatch<Change>(
   write: (changes: Change[]) => Promise<void>,
-  { restMs = REST_MS, most = MOST } = {},
+  { most, restMs, stormMs } = SEEN,
 ): SeenBatch<Change> {
   let waiting = new Map<string, Change>();
   let writing: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
+  let wroteAt = Number.NEGATIVE_INFINITY;
   const broken = new AbortController();
   let isClosed = false;
 
@@ -36,6 +44,7 @@ export function createSeenBatch<Change>(
       if (broken.signal.aborted || isClosed || taken.size === 0) return;
       try {
         await write([...taken.values()]);
+        wroteAt = performance.now();
       } catch (error) {
         // What is lost here is told again by the next list.
         broken.abort(error);
@@ -45,6 +54,8 @@ export function createSeenBatch<Change>(
     broken.signal.throwIfAborted();
   };
 
+  const pause = () => Math.max(restMs, wroteAt + stormMs - performance.now());
+
   return {
     async add(key, change) {
       broken.signal.throwIfAborted();
@@ -52,7 +63,7 @@ export function createSeenBatch<Change>(
       waiting.delete(key);
       waiting.set(key, change);
       if (waiting.size >= most) await flush();
-      else timer ??= setTimeout(() => void flush().catch(() => undefined), restMs);
+      else timer ??= setTimeout(() => void flush().catch(() => undefined), pause());
     },
     flush,
     broken: broken.signal,
