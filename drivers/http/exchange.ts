@@ -74,18 +74,21 @@ export function toTarget({ url, ca, checkAddress }: Target): Outgoing {
 export async function exchange(outgoing: Outgoing, limits: Limits): Promise<Answer> {
   const { withinMs, idleMs, signal } = limits;
   const late = withinMs === undefined ? undefined : AbortSignal.timeout(withinMs);
-  const idle = new AbortController();
-  const ends = [late, signal, idle.signal].filter((end) => end !== undefined);
-  const silence = idleMs === undefined ? undefined : { ms: idleMs, end: () => idle.abort() };
+  const idle = idleMs === undefined ? undefined : new AbortController();
+  const ends = [late, signal, idle?.signal].filter((end) => end !== undefined);
+  const silence = idle === undefined ? undefined : { ms: Number(idleMs), end: () => idle.abort() };
   try {
-    const incoming = await send(outgoing, AbortSignal.any(ends), silence);
+    const [only, ...others] = ends;
+    // One signal of several takes a tenth of the time of a short call.
+    const end = only !== undefined && others.length === 0 ? only : AbortSignal.any(ends);
+    const incoming = await send(outgoing, end, silence);
     const status = incoming.statusCode ?? 0;
     return { status, headers: incoming.headers, ...(await readUpTo(incoming, limits.mostBytes(status))) };
   } catch (error) {
     // What reads an answer is told no more than that it broke off.
     signal?.throwIfAborted();
     if (late?.aborted) throw new LateAnswer(`no answer within ${Number(withinMs) / 1000} s`);
-    if (idle.signal.aborted) throw new LateAnswer(`nothing came for ${Number(idleMs) / 1000} s`);
+    if (idle?.signal.aborted) throw new LateAnswer(`nothing came for ${Number(idleMs) / 1000} s`);
     throw error;
   }
 }

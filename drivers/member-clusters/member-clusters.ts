@@ -1,4 +1,5 @@
 /** Requests to member clusters: no library, no redirect, no proxy, and an address that was checked is the one connected to. */
+import { createHash } from 'node:crypto';
 import { Agent } from 'node:https';
 import { checkServerIdentity, createSecureContext } from 'node:tls';
 import { type AnswerClass, type ClusterAnswer, classOf, type NoAnswer } from '../../domain/deployments/answer-class.ts';
@@ -19,6 +20,11 @@ const ANSWER_MAX = 32 * 1024 * 1024;
 const REFUSAL_MAX = 64 * 1024;
 /** A connection that nothing uses is closed after so long, ms: what lies between forgets it much later. */
 const IDLE_MS = 4_000;
+/** A way to a cluster is taken as it was found for so long, ms. */
+const FRESH_MS = 60_000;
+
+/** How requests get to a cluster; `path` begins theirs. */
+type Way = Outgoing & { path: string };
 
 export interface MemberClusterOptions {
   addresses: ClusterAddresses;
@@ -30,10 +36,11 @@ export function openMemberClusters({ addresses, callMs }: MemberClusterOptions):
   const ask = async (
     credential: ClusterCredential,
     { method, path, accept, type, body, signal }: Call,
-    { withinMs = callMs, kept }: { withinMs?: number | undefined; kept?: () => Agent } = {},
+    { withinMs = callMs, kept }: { withinMs?: number | undefined; kept?: () => Promise<Way> } = {},
   ): Promise<Said> => {
     try {
-      const { headers, ...outgoing } = await outgoingTo(addresses, credential, path, kept?.());
+      const way = kept === undefined ? await outgoingTo(addresses, credential) : await kept();
+      const { headers, ...outgoing } = { ...way, path: `${way.path}${path}` };
       const sent = {
         ...(headers as Record<string, string>),
         ...(accept === undefined ? {} : { accept }),
@@ -54,7 +61,8 @@ export function openMemberClusters({ addresses, callMs }: MemberClusterOptions):
     const headers = new AbortController();
     const late = setTimeout(() => headers.abort(new Error(`no answer within ${callMs / 1000} s`)), callMs);
     try {
-      const { headers: own, ...outgoing } = await outgoingTo(addresses, credential, path);
+      const way = await outgoingTo(addresses, credential);
+      const { headers: own, ...outgoing } = { ...way, path: `${way.path}${path}` };
       const sent = { ...(own as Record<string, string>), ...(accept === undefined ? {} : { accept }) };
       const stream = await send({ ...outgoing, headers: sent }, AbortSignal.any([signal, headers.signal]));
       if (stream.statusCode === 200) return { stream };
@@ -67,16 +75,17 @@ export function openMemberClusters({ addresses, callMs }: MemberClusterOptions):
       clearTimeout(late);
     }
   };
+  const ways = keepWays(addresses);
   return {
     openMember(credential) {
-      // One call comes after the other: to connect for each would take longer than most of them.
-      let connections: Agent | undefined;
-      const kept = () => {
-        connections ??= keptConnections(credential);
-        return connections;
-      };
+      const kept = ways.open(credential);
       return openMember(
-        (call) => ask(credential, call, { kept }),
+        async (call) => {
+          const said = await ask(credential, call, { kept: kept.read });
+          // Other connections may hang as this one did.
+          if ('noAnswer' in said) kept.forget();
+          return said;
+        },
         (call, signal) => open(credential, call, signal),
       );
     },
@@ -103,9 +112,40 @@ function reasonOf(said: AnswerClass): string {
   return 'reason' in said ? said.reason : 'NotKubernetes';
 }
 
-/** Returns connections that are used again; certificates are parsed once, not for each of them. The address of each is checked. */
-function keptConnections(credential: ClusterCredential): Agent {
-  return new Agent({ keepAlive: true, timeout: IDLE_MS, secureContext: createSecureContext(identityOf(credential)) });
+interface KeptWay {
+  /** Returns the way, whose connections are used again: to connect for each call takes longer than most of them. */
+  read(): Promise<Way>;
+  /** What begins from now on connects anew. */
+  forget(): void;
+}
+
+/**
+ * Keeps the ways to clusters, each with its credential, for all work of this process. Certificates are parsed once for all connections of a way;
+ * what its connections may lead to is found out again after a minute.
+ */
+function keepWays(addresses: ClusterAddresses): { open(credential: ClusterCredential): KeptWay } {
+  const ways = new Map<string, { way: Promise<Way>; until: number }>();
+  const make = (credential: ClusterCredential): Promise<Way> => {
+    const secureContext = createSecureContext(identityOf(credential));
+    return outgoingTo(addresses, credential, new Agent({ keepAlive: true, timeout: IDLE_MS, secureContext }));
+  };
+  return {
+    open(credential) {
+      const key = createHash('sha256').update(JSON.stringify(credential)).digest('hex');
+      return {
+        read() {
+          const now = performance.now();
+          const known = ways.get(key);
+          if (known !== undefined && now < known.until) return known.way;
+          for (const [old, { until }] of ways) if (now >= until) ways.delete(old);
+          const made = { way: make(credential), until: now + FRESH_MS };
+          ways.set(key, made);
+          return made.way;
+        },
+        forget: () => void ways.delete(key),
+      };
+    },
+  };
 }
 
 /** The cluster's own authority is trusted alone, where it names one. */
@@ -116,20 +156,18 @@ function identityOf({ user, certificateAuthority }: ClusterCredential): Pick<Out
   };
 }
 
-/** `agent`: of this credential; default: a connection of its own. */
-async function outgoingTo(
-  addresses: ClusterAddresses,
-  credential: ClusterCredential,
-  path: string,
-  agent?: Agent,
-): Promise<Outgoing> {
+/**
+ * Returns how a request gets to the cluster, with the begin of its path.
+ * @param agent of this credential; default: a connection of its own
+ */
+async function outgoingTo(addresses: ClusterAddresses, credential: ClusterCredential, agent?: Agent): Promise<Way> {
   const server = new URL(credential.server);
-  const url = `${credential.server.replace(/\/+$/, '')}${path}`;
-  const target = toTarget({ url, checkAddress: await addresses.checkOf(server) });
+  const target = toTarget({ url: server, checkAddress: await addresses.checkOf(server) });
   const { user, tlsServerName } = credential;
   const host = hostOf(server);
   return {
     ...target,
+    path: server.pathname.replace(/\/+$/, ''),
     headers: { accept: 'application/json', ...('token' in user ? { authorization: `Bearer ${user.token}` } : {}) },
     ...(agent === undefined ? identityOf(credential) : { agent }),
     ...(tlsServerName === null ? {} : { servername: tlsServerName, checkServerIdentity: namedAs(tlsServerName) }),

@@ -55,6 +55,28 @@ describe('apply', () => {
     expect(bench.member.calls.filter((call) => call.includes('services'))).toEqual([]);
   });
 
+  test('keeps what a cluster says, also where it is cut in the middle of a character', async () => {
+    const run = await instantiated();
+    const said = { kind: 'status', reason: 'Invalid', message: `${'x'.repeat(1_023)}\u{1f600}`, causes: [] } as const;
+    bench.member.fault = (call) => (call === 'apply' ? { httpStatus: 422, retryAfter: null, body: said } : undefined);
+    await round(run);
+    expect(await reasons(run)).toEqual({ 'cfg+ConfigMap': 'Failed Invalid', 'agent+Service': 'Pending' });
+  });
+
+  test('has written what was applied before it breaks off', async () => {
+    const run = await instantiated();
+    bench.member.fault = (call, path) => {
+      if (call === 'apply' && path === SERVICE) throw new Error('killed');
+      return undefined;
+    };
+    await expect(round(run)).rejects.toThrow('killed');
+    expect(await status(run)).toEqual({ status: 'Instantiating', Applied: 1, Pending: 1 });
+    bench.member.fault = () => undefined;
+    await round(run);
+    expect(bench.member.calls.filter((call) => call.startsWith('apply') && call.includes(CONFIG))).toHaveLength(1);
+    expect(await status(run)).toEqual({ status: 'Instantiated', Applied: 2 });
+  });
+
   test('goes on with the first resource that is not applied when the cluster is back', async () => {
     const run = await instantiated();
     bench.member.fault = (call, path) => (call === 'apply' && path === SERVICE ? AWAY : undefined);

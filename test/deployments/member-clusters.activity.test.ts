@@ -1,7 +1,9 @@
+import { X509Certificate } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { isMusterError } from '../../domain/errors.ts';
 import { type AddressRules, openAddresses } from '../../drivers/member-clusters/addresses.ts';
@@ -139,6 +141,78 @@ describe('an address', () => {
     ['https://no-such-name.invalid', {}, null],
   ])('%s with %j', async (server, rules, expected) => {
     expect(await check(server, rules)).toBe(expected);
+  });
+});
+
+describe('work on a cluster', () => {
+  const clusters = openMemberClusters({ addresses, callMs: 2_000 });
+  const object = { kind: 'ConfigMap', metadata: { uid: 'u', resourceVersion: '1' } };
+  const answerWith =
+    (sockets: Set<unknown>, headers: Record<string, string> = {}): RequestListener =>
+    (request, response) => {
+      sockets.add(request.socket);
+      response.writeHead(200, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(object));
+    };
+
+  test('keeps its connection for what comes next, and another credential has its own', async () => {
+    const sockets = new Set<unknown>();
+    answer = answerWith(sockets);
+    for (const [token, connections] of [
+      ['one', 1],
+      ['one', 1],
+      ['two', 2],
+    ] as const) {
+      const member = clusters.openMember((await read(config({}, { token }))).credential);
+      for (let call = 0; call < 3; call += 1) {
+        expect((await member.readMetadata('/api/v1/x')).found).toMatchObject({ uid: 'u' });
+      }
+      expect(sockets.size).toBe(connections);
+    }
+  });
+
+  test('connects anew where a call was not answered', async () => {
+    const sockets = new Set<unknown>();
+    const good = answerWith(sockets);
+    const member = clusters.openMember((await read(config({}, { token: 'three' }))).credential);
+    answer = good;
+    await member.readMetadata('/api/v1/x');
+    answer = (request) => void request.socket.destroy();
+    expect((await member.readMetadata('/api/v1/x')).answer).toMatchObject({ noAnswer: 'connection' });
+    answer = good;
+    expect((await member.readMetadata('/api/v1/x')).found).toMatchObject({ uid: 'u' });
+    expect(sockets.size).toBe(2);
+  });
+
+  test('goes on where the cluster ends a connection after an answer', async () => {
+    const sockets = new Set<unknown>();
+    answer = answerWith(sockets, { connection: 'close' });
+    const member = clusters.openMember((await read(config({}))).credential);
+    for (let call = 0; call < 3; call += 1) {
+      expect((await member.apply('/api/v1/x', {})).found).toMatchObject({ uid: 'u' });
+    }
+    expect(sockets.size).toBe(3);
+  });
+
+  test('has its client certificate and trusts the authority of the kubeconfig alone', async () => {
+    const sockets = new Set<unknown>();
+    answer = answerWith(sockets);
+    const user = { 'client-certificate-data': base64(cert), 'client-key-data': base64(key) };
+    const own = clusters.openMember((await read(config({}, user))).credential);
+    expect((await own.readMetadata('/api/v1/x')).found).toMatchObject({ uid: 'u' });
+    const [socket] = sockets as Set<TLSSocket>;
+    expect(socket?.getPeerX509Certificate()?.fingerprint256).toBe(new X509Certificate(cert).fingerprint256);
+    const other = { 'certificate-authority-data': base64(selfSigned().cert) };
+    const foreign = clusters.openMember((await read(config(other))).credential);
+    expect((await foreign.readMetadata('/api/v1/x')).answer).toMatchObject({ noAnswer: 'connection' });
+  });
+
+  test('connects to no address that is not allowed any more', async () => {
+    const { credential } = await read(config({}));
+    const narrow = openMemberClusters({ addresses: openAddresses({ ...RULES, allowLoopback: false }), callMs: 500 });
+    for (const host of ['127.0.0.1', 'localhost']) {
+      const member = narrow.openMember({ ...credential, server: `https://${host}:${port}` });
+      expect((await member.readMetadata('/api/v1/x')).answer).toMatchObject({ noAnswer: 'address' });
+    }
   });
 });
 
