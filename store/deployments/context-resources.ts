@@ -202,17 +202,6 @@ export async function noteOutcomes(db: Db, group: PhaseGroup, outcomes: readonly
   return await updateNoting(db, group.context, before, update, last.at);
 }
 
-/** Writes the outcome of one resource. Returns whether it was written. */
-export async function noteOutcome(
-  db: Db,
-  group: PhaseGroup,
-  key: string,
-  outcome: Outcome,
-  now: Date,
-): Promise<boolean> {
-  return (await noteOutcomes(db, group, [{ ...outcome, key, at: now }])).length > 0;
-}
-
 /** Writes a status on all resources of a group that are not done. */
 export async function noteOpen(
   db: Db,

@@ -4,8 +4,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { beginPhase, finishPhase } from '../../control/deployments/run-phase.ts';
 import type { ContextEvent } from '../../domain/deployments/event-schema.ts';
+import type { Db } from '../../store/connection/database.ts';
 import { noteProbe } from '../../store/deployments/cluster-probes.ts';
-import { noteOpen, noteOutcome } from '../../store/deployments/context-resources.ts';
+import { noteOpen, noteOutcomes, type Outcome, type PhaseGroup } from '../../store/deployments/context-resources.ts';
 import { createTokenApi, type TokenApi } from '../support/stack/token-api.ts';
 import { documentOf, makeClusters } from './short-fixtures.ts';
 
@@ -32,6 +33,8 @@ const eventsOf = async (name: string, query = ''): Promise<ContextEvent[]> =>
 const groupOf = (context: string, cluster: string) =>
   ({ context, app: 'agent', provider: 'told', cluster, phase: 'apply' }) as const;
 const applied = { status: 'Applied', reason: null, message: null } as const;
+const noteOutcome = (db: Db, group: PhaseGroup, key: string, outcome: Outcome, at: Date) =>
+  noteOutcomes(db, group, [{ ...outcome, key, at }]);
 
 function wordsOf(event: ContextEvent): string {
   const words: (string | null)[] = [event.type];
