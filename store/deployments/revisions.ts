@@ -9,11 +9,14 @@ const connectivity = (now: Date, staleAfterMs: number): RawBuilder<string> =>
     date_trunc('minute', p.last_seen), p.last_seen > ${now}::timestamptz - make_interval(secs => ${staleAfterMs / 1000})), ','
     order by p.provider, p.name))`;
 
-/** Returns the revision of projects with what is below them, and of clusters. */
+/** Returns the revision of projects with what is below them, of how each deployment stands, and of clusters. */
 export async function readDeploymentsRevision(db: Db, now: Date, staleAfterMs: number): Promise<string> {
   const { rows } = await sql<{ revision: string }>`
     select concat_ws(' ', ${LAST_DELETION}, (select count(*) from placement_records),
       ${newestRows(sql`placement_records order by updated_at desc`)},
+      (select concat(count(*), '/', max(time)) from deployment_actions),
+      (select concat(count(*), '/', max(changed_at)) from deployment_contexts),
+      (select concat(count(*), '/', sum(next_event)) from context_streams),
       (select count(*) from member_clusters), ${newestRows(sql`member_clusters order by updated_at desc`)},
       (select count(*) from member_cluster_labels), (select max(created_at) from member_cluster_labels),
       (select ${connectivity(now, staleAfterMs)} from member_cluster_probes p)) as revision`.execute(db);

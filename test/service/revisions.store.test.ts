@@ -147,6 +147,15 @@ describe('the revision', () => {
       () => readDeploymentRevision(db, owner, NOW, 60_000),
       [sql`update context_streams set next_event = next_event + 1 where context = '7'`],
     );
+    await expectNews(
+      () => readDeploymentsRevision(db, NOW, 60_000),
+      [
+        sql`insert into deployment_actions (owner, number, state, instance, revision, time) values (${owner}, 2, 'Approved', '', 1, ${NOW})`,
+        sql`insert into deployment_contexts (id, owner, cloud, state, namespace, settings, created_at, wanted_at, changed_at)
+          values ('8', ${owner}, '', 'Instantiating', 'n', '{}', ${NOW}, ${NOW}, ${NOW})`,
+        sql`update context_streams set next_event = next_event + 1 where context = '7'`,
+      ],
+    );
   });
 
   test('of schedules with their runs, and of drift', async () => {

@@ -61,7 +61,7 @@ function AllDeployments({ search, dropped }: { search: DeploymentListSearch; dro
       filters={[]}
       api={{ path: '/deployments' }}
       queryKey={['deployments', 'all']}
-      topic={null}
+      topic="deployments"
       rows={({ deployments }) => deployments}
       keyOf={({ name }) => name}
       columns={DEPLOYMENT_COLUMNS}
@@ -133,8 +133,8 @@ function Projects() {
   const read = useQuery({
     queryKey: ['deployments', 'projects'],
     queryFn: ({ signal }) => callApi<StoredRecord[]>('/projects', { signal, surface: '/v2' }),
-    refetchInterval: READ_EVERY_MS,
   });
+  useLive('deployments', ['deployments', 'projects']);
   return (
     <Part title="Projects" read={read}>
       {(projects) => (
