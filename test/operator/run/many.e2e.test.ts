@@ -124,6 +124,33 @@ describeNeeding(kubernetesMissing(), 'many resources', () => {
     expect(ended).toHaveLength(1);
   }, 120_000);
 
+  test('a resource that is deleted and made again 20 times: each status belongs to its uid, and none runs twice', async () => {
+    const TIMES = 20;
+    const uids: string[] = [];
+    for (let size = 1; size <= TIMES; size += 1) {
+      const made = await bench.create('often', { size, seconds: 0.5, stats: { ok: size } });
+      uids.push(made.metadata.uid);
+      const hasBegun = () => begins('often').some((call) => call.size === String(size));
+      // Some are deleted in their run, others before it or at its begin.
+      if (size % 2 === 0) await eventually('its run has begun', hasBegun, SOON_MS);
+      if (size % 4 === 0) await bench.condition('often', 'Successful', 'True');
+      const results = conditionsOf(await bench.read('often')).flatMap(({ ansibleResult }) => ansibleResult?.ok ?? []);
+      expect(results.filter((ok) => ok !== size)).toEqual([]);
+      if (size < TIMES) await bench.remove('often');
+    }
+    await idle();
+    const rows = await bench.db
+      .selectFrom('operator_resources')
+      .select(['uid', 'phase'])
+      .where('name', '=', 'often')
+      .execute();
+    expect(rows.filter(({ phase }) => phase !== 'gone')).toEqual([{ uid: uids.at(-1), phase: 'waiting' }]);
+    expect(rows.filter(({ uid }) => !uids.includes(uid))).toEqual([]);
+    const sizes = begins('often').map(({ size }) => size);
+    expect(sizes).toEqual([...new Set(sizes)]);
+    expect(sizes.at(-1)).toBe(String(TIMES));
+  }, 240_000);
+
   test('a process that is killed in a run: the next one finds the run, and it ran once', async () => {
     await bench.create('killed', { seconds: 8 });
     await eventually('its run has begun', () => begins('killed').length === 1, SOON_MS);
