@@ -44,6 +44,7 @@ import { measureMac } from './measurements/mac.ts';
 import { measureOperatorFirst } from './measurements/operator-first.ts';
 import { measureOperatorMany } from './measurements/operator-many.ts';
 import { measureOperatorProxy } from './measurements/operator-proxy.ts';
+import { measureOperatorReplicas } from './measurements/operator-replicas.ts';
 import { measureOperatorRestart } from './measurements/operator-restart.ts';
 import { measureOperatorOne, measureOperatorTwenty } from './measurements/operator-share.ts';
 import { measureOperatorUrgent } from './measurements/operator-urgent.ts';
@@ -301,6 +302,9 @@ interface Sizes {
   clusters: number;
 }
 
+/** Of operators, and as long. */
+const LONG_OPERATORS: Record<string, OperatorWork> = { 'operator-replicas': measureOperatorReplicas };
+
 async function main(asks: string[], against: string | undefined, sizes: Sizes): Promise<void> {
   const names = [
     REAL,
@@ -315,6 +319,7 @@ async function main(asks: string[], against: string | undefined, sizes: Sizes): 
     OPERATORS,
     MEMBERS,
     LONG,
+    LONG_OPERATORS,
     ACCESS,
     JOBS,
     { [GROWTH]: measureGrowth },
@@ -326,7 +331,9 @@ async function main(asks: string[], against: string | undefined, sizes: Sizes): 
     const compared = await compareAgainst(
       root,
       against,
-      wanted.length > 0 ? wanted : names.filter((name) => !(name in LONG) && name !== GROWTH),
+      wanted.length > 0
+        ? wanted
+        : names.filter((name) => !(name in LONG) && !(name in LONG_OPERATORS) && name !== GROWTH),
     );
     if (printCompared(compared)) process.exitCode = 1;
     return;
@@ -346,6 +353,7 @@ async function main(asks: string[], against: string | undefined, sizes: Sizes): 
     ...(await measureOnOperators(asked(OPERATORS))),
     ...(await measureOnMembers(asked(MEMBERS), sizes.clusters)),
     ...(await measureAlone(Object.entries(LONG).filter(([name]) => wanted.includes(name)))),
+    ...(await measureOnOperators(Object.entries(LONG_OPERATORS).filter(([name]) => wanted.includes(name)))),
     ...(await measureOnApi(asked(ACCESS))),
     ...(await measureOnCluster(asked(JOBS))),
     ...(wanted.includes(GROWTH) ? await measureGrowing(sizes.fleet) : []),
