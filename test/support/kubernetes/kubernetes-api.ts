@@ -19,6 +19,12 @@ export interface KubernetesApi {
   kubeconfig: string;
   /** kill -9 of the API server. */
   kill(): Promise<void>;
+  /** Begins it again at its address; ready when this returns. */
+  restart(): Promise<void>;
+  /** kill -9 of etcd. */
+  killStore(): Promise<void>;
+  /** Begins etcd again at its address, with what it has stored. */
+  restartStore(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -65,6 +71,9 @@ export async function startKubernetesApi(): Promise<KubernetesApi> {
   return {
     kubeconfig: server.kubeconfig,
     kill: server.stop,
+    restart: server.start,
+    killStore: store.stop,
+    restartStore: store.start,
     stop: async () => {
       await server.stop();
       await store.stop();
@@ -73,18 +82,35 @@ export async function startKubernetesApi(): Promise<KubernetesApi> {
   };
 }
 
+/** A program that can be killed, and begins again at its address. */
+interface Restartable {
+  stop(): Promise<void>;
+  start(): Promise<void>;
+}
+
 /** Starts etcd with its data in a folder. */
-export async function startStore(dir: string): Promise<{ url: string; stop(): Promise<void> }> {
+export async function startStore(dir: string): Promise<Restartable & { url: string }> {
   const [clients, peers] = [await freePort(), await freePort()];
   const url = `http://127.0.0.1:${clients}`;
   const peer = `http://127.0.0.1:${peers}`;
-  const etcd = startProgram('etcd', [
+  const args = [
     ...['--data-dir', join(dir, 'etcd'), '--listen-client-urls', url, '--advertise-client-urls', url],
     ...['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer, '--initial-cluster', `default=${peer}`],
     ...['--unsafe-no-fsync', '--log-level', 'error'],
-  ]);
-  await eventually('etcd answers', async () => (await fetch(`${url}/health`).catch(() => null))?.ok === true);
-  return { url, stop: () => ended(etcd) };
+  ];
+  const answers = async () => (await fetch(`${url}/health`).catch(() => null))?.ok === true;
+  return { url, ...(await startAgain('etcd', args, () => eventually('etcd answers', answers, 120_000))) };
+}
+
+/** Starts a program that begins again with the same words. `ready`: waits until it is. */
+async function startAgain(name: string, args: string[], ready: () => Promise<unknown>): Promise<Restartable> {
+  let child: ChildProcess;
+  const start = async () => {
+    child = startProgram(name, args);
+    await ready();
+  };
+  await start();
+  return { start, stop: () => ended(child) };
 }
 
 export interface ServerPlace {
@@ -98,10 +124,10 @@ export interface ServerPlace {
 }
 
 /** Starts an API server; ready when this returns. */
-export async function startServer(place: ServerPlace): Promise<{ kubeconfig: string; stop(): Promise<void> }> {
+export async function startServer(place: ServerPlace): Promise<Restartable & { kubeconfig: string }> {
   const at = (name: string) => join(place.dir, name);
   const port = await freePort();
-  const server = startProgram('kube-apiserver', [
+  const args = [
     ...['--etcd-servers', place.store, '--etcd-prefix', place.prefix],
     ...['--bind-address', '127.0.0.1', '--secure-port', String(port)],
     // There are no nodes: no endpoints to publish, no controller that makes service accounts.
@@ -111,7 +137,7 @@ export async function startServer(place: ServerPlace): Promise<{ kubeconfig: str
     ...['--client-ca-file', at('ca.crt'), '--service-cluster-ip-range', '10.96.0.0/16'],
     ...['--service-account-issuer', 'https://kubernetes.default.svc'],
     ...['--service-account-key-file', at('server.key'), '--service-account-signing-key-file', at('server.key')],
-  ]);
+  ];
   const [ca, cert, key] = await Promise.all(['ca.crt', 'admin.crt', 'admin.key'].map((name) => readFile(at(name))));
   const ready = () =>
     new Promise<boolean>((resolve) => {
@@ -120,9 +146,11 @@ export async function startServer(place: ServerPlace): Promise<{ kubeconfig: str
         resolve(answer.statusCode === 200);
       }).on('error', () => resolve(false));
     });
-  await eventually('the API server of Kubernetes is ready', ready, 120_000);
+  const server = await startAgain('kube-apiserver', args, () =>
+    eventually('the API server of Kubernetes is ready', ready, 120_000),
+  );
   await writeFile(place.kubeconfig, kubeconfig(port, { ca, cert, key }), { mode: 0o600 });
-  return { kubeconfig: place.kubeconfig, stop: () => ended(server) };
+  return { kubeconfig: place.kubeconfig, ...server };
 }
 
 /** Starts one of the programs of Kubernetes. Throws where they are not built. */

@@ -1,10 +1,12 @@
 #!/usr/bin/python3 -S
 """Stands in for ansible-runner: does what the spec of the resource says, and writes what ansible-runner would.
 
-Members of the spec: `stats` (counts of localhost), `events` (further events before them), `stdout` (null: none), `rc`, `seconds`, `stubborn` (it and a
-child in a session of its own trap TERM; their pids are in `pids-NAME` beside the playbook). It writes a line when it begins and a line when it ends into `calls.log` beside the playbook.
+Members of the spec: `stats` (counts of localhost), `events` (further events before them), `stdout` (null: none), `rc`, `seconds`, `gate` (it goes on
+when the file `gate-WORD` is beside the playbook), `stubborn` (it and a child in a session of its own trap TERM; their pids are in `pids-NAME` beside the playbook),
+`reveals` (it fails with the password of its way to the cluster in message and output; for a core Secret with its values, whatever the spec says). It writes a line when it begins and a line when it ends into `calls.log` beside the playbook.
 """
 
+import base64
 import json
 import os
 import signal
@@ -65,18 +67,36 @@ def be_stubborn():
     os.rename(f'{path}.new', path)
 
 
+def revealed():
+    """What may not show: values of a core Secret, or the password of the way to the cluster."""
+    secret = variables.get('__secret')
+    if secret is not None:
+        return ' '.join(base64.b64decode(value).decode() for value in secret['data'].values())
+    with open(os.path.join(folder, 'env', 'envvars'), encoding='utf-8') as file:
+        path = json.load(file)['KUBECONFIG']
+    with open(path, encoding='utf-8') as file:
+        return json.load(file)['users'][0]['user']['password']
+
+
 if variables.get('stubborn'):
     be_stubborn()
 log('begin')
 emit({'event': 'playbook_on_start', 'event_data': {'playbook': playbook}})
 time.sleep(float(variables.get('seconds', 0)))
+gate = variables.get('gate')
+while gate and not os.path.exists(os.path.join(os.path.dirname(playbook), f'gate-{gate}')):
+    time.sleep(0.2)
+reveals = revealed() if variables.get('reveals') or '__secret' in variables else None
 for event in variables.get('events', []):
     emit(event)
-stats = variables.get('stats', {'ok': 1})
+if reveals is not None:
+    res = {'msg': f'what was read: {reveals}'}
+    emit({'event': 'runner_on_failed', 'stdout': reveals, 'event_data': {'host': 'localhost', 'res': res}})
+stats = variables.get('stats', {'ok': 1} if reveals is None else {'failures': 1})
 if stats is not None:
     counts = {name: {'localhost': number} for name, number in stats.items()}
     emit({'event': 'playbook_on_stats', 'event_data': {**counts, 'processed': {'localhost': 1}}})
-stdout = variables.get('stdout', 'PLAY RECAP')
+stdout = variables.get('stdout', reveals or 'PLAY RECAP')
 if stdout is not None:
     with open(os.path.join(artifacts, 'stdout'), 'w', encoding='utf-8') as file:
         file.write(stdout)
