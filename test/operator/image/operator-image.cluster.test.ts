@@ -51,15 +51,15 @@ const RULES = [
 let namespace: TestNamespace;
 let servers: ServersForPods;
 let loginUrl: string;
+let db: Db;
 
 beforeAll(async () => {
   [namespace, servers] = await Promise.all([makeNamespace('m-o-image'), startServersForPods()]);
   await kubectl(['apply', '--filename', '-'], JSON.stringify(KIND));
   await kubectl(['wait', '--for', 'condition=established', '--timeout=60s', `crd/${KIND.metadata.name}`]);
-  const db = openDatabase({ url: servers.databaseUrl, name: 'operator-image' });
+  db = openDatabase({ url: servers.databaseUrl, name: 'operator-image' });
   await migrate(db);
-  loginUrl = await makeLogin(db);
-  await db.destroy();
+  loginUrl = await makeLogin();
   await namespace.apply({
     ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'database' } },
     stringData: { url: loginUrl },
@@ -69,18 +69,19 @@ beforeAll(async () => {
 afterAll(async () => {
   // What is left of it has a finalizer, and nobody is there any more to take it away.
   await namespace?.kubectl(['delete', 'deployment', '--all', '--wait=true']).catch(() => '');
-  for (const name of ['m1', 'm2']) {
+  for (const name of ['m1', 'm2', 'm3']) {
     await namespace
       ?.kubectl(['patch', 'memcached', name, '--type', 'merge', '--patch', '{"metadata":{"finalizers":null}}'])
       .catch(() => '');
   }
   await namespace?.remove();
   await kubectl(['delete', 'crd', KIND.metadata.name, '--ignore-not-found']);
+  await db?.destroy();
   await servers?.stop();
 }, TEST_MS);
 
 /** A login of an operator's own, as an administrator makes it; returns its URL. */
-async function makeLogin(db: Db): Promise<string> {
+async function makeLogin(): Promise<string> {
   await sql`create role muster_operator nologin`.execute(db);
   await sql`create role images login password 'secret' in role muster_operator`.execute(db);
   await sql`select muster_grant_operators()`.execute(db);
@@ -145,8 +146,8 @@ function deployment(uid?: number): object[] {
   ];
 }
 
-const memcached = (name: string, size: number) => ({
-  ...{ apiVersion: `${GROUP}/v1alpha1`, kind: 'Memcached', metadata: { name }, spec: { size } },
+const memcached = (name: string, size: number, wait = 0) => ({
+  ...{ apiVersion: `${GROUP}/v1alpha1`, kind: 'Memcached', metadata: { name }, spec: { size, wait } },
 });
 const read = async (name: string): Promise<CustomResource | null> => {
   const text = await namespace.kubectl(['get', 'memcached', name, '--ignore-not-found', '-o', 'json']);
@@ -212,6 +213,38 @@ describe('an operator that was written for the reference', () => {
       const text = await (await fetch(`http://${pod.status.podIP}:8443/metrics`)).text();
       expect(text).toContain('memcached_size 3');
       expect(text).toContain(`ansible_operator_reconciles_count{GVK="${GROUP}/v1alpha1, Kind=Memcached"} 1`);
+    },
+    TEST_MS,
+  );
+
+  test(
+    'whose pod is killed in a run: that run is interrupted, and another one ends',
+    async () => {
+      await namespace.apply(memcached('m3', 1, 600));
+      await eventually('its run waits', () => namespace.read('configmaps/m3-memcached'), SOON_MS, said);
+      // All processes of the pod but its first, which ends as well then.
+      await namespace
+        .kubectl(['exec', 'deployment/controller-manager', '--', 'sh', '-c', 'kill -9 -1'])
+        .catch(() => '');
+      await namespace.apply(memcached('m3', 2));
+      await successful('m3');
+      const outcomes = async () => {
+        const records = await db
+          .selectFrom('operator_reconciles as c')
+          .innerJoin('operator_resources as r', 'r.id', 'c.resource_id')
+          .select('c.outcome')
+          .where('r.name', '=', 'm3')
+          .orderBy('c.started_at')
+          .execute();
+        return records.map(({ outcome }) => outcome);
+      };
+      await eventually('nothing of it is open', async () => !(await outcomes()).includes(null), SOON_MS, said);
+      const [first, ...others] = await outcomes();
+      expect([first, [...new Set(others)]]).toEqual(['interrupted', ['ok']]);
+      const running = conditionsOf(await read('m3')).find(({ type }) => type === 'Running');
+      expect(running).toMatchObject({ reason: 'Successful', message: 'Awaiting next reconciliation' });
+      expect(await namespace.read<object>('configmaps/m3-memcached')).toMatchObject({ data: { size: '2' } });
+      await namespace.kubectl(['delete', 'memcached', 'm3', '--timeout=170s']);
     },
     TEST_MS,
   );
