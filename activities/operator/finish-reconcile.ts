@@ -119,7 +119,7 @@ async function settle(
       : {};
   const writing = { now: site.clock(), ...observed };
   if (end.status !== null) {
-    await tellStatus(site, reconcile, (status): Status => {
+    const refusal = await tellStatus(site, reconcile, (status): Status => {
       // A playbook that did not come to its end has no result.
       if (result === null || !result.hasStats) return markError(status, end.messages.join('\n'), writing);
       const { counters, completion } = result;
@@ -127,6 +127,9 @@ async function settle(
       if (end.status === 'succeeded') return markSucceeded(status, ansibleResult, writing);
       return markFailed(status, end.messages, ansibleResult, writing);
     });
+    // Else the status said for ever that it runs.
+    if (refusal !== null && end.outcome === 'ok')
+      return { outcome: 'failed', messages: [refusal], next: { when: 'back_off' } };
   }
   return end;
 }
@@ -143,20 +146,22 @@ async function sayError(
     await tellStatus(site, reconcile, (status) => markError(status, message, { now: site.clock() }));
 }
 
-/** Writes a status; one that the cluster refuses for good is in the log alone, and what was done counts as done. */
+/** Writes a status. Returns why the cluster refuses it, which is in the log as well; null: it does not. */
 async function tellStatus(
   site: OperatorSite,
   reconcile: ReconcileRow,
   change: (status: unknown) => Status,
-): Promise<void> {
+): Promise<string | null> {
   try {
     await writeStatus(site, reconcile, change);
+    return null;
   } catch (error) {
     if (!isRefused(error)) throw error;
     site.log.warn(
       { reconcile: reconcile.id, err: error.detail },
       'the status of a resource was refused by the cluster',
     );
+    return error.detail;
   }
 }
 

@@ -168,14 +168,23 @@ describe('the first step', () => {
 });
 
 describe('the last step', () => {
-  test('whose status is refused keeps what the run came to', async () => {
-    const record = await begin(db, await addWidget(db, 'e', NOW), NOW);
+  test('whose status is refused has failed, since it would say for ever that it runs; a failure keeps its messages', async () => {
+    const resource = await addWidget(db, 'e', NOW);
+    const record = await begin(db, resource, NOW);
     await writeRunResult(db, record.id, OK);
     const writeStatus = () => Promise.reject(refused('PUT'));
     const { site, calls } = siteOf('e', { cluster: { writeStatus } });
     await finishReconcile(site, record.id);
-    expect(await outcomeOf(record.id)).toMatchObject({ outcome: 'ok' });
+    expect(await outcomeOf(record.id)).toMatchObject({
+      outcome: 'failed',
+      messages: [expect.stringContaining('403')],
+    });
+    expect(await rowOf(resource)).toMatchObject({ phase: 'backing_off', failures: 1, reconcile_id: null });
     expect(calls).toEqual(['the status of a resource was refused by the cluster']);
+    const again = await begin(db, resource, NOW);
+    await writeRunResult(db, again.id, { ...OK, outcome: 'failed', messages: ['boom'] });
+    await finishReconcile(site, again.id);
+    expect(await outcomeOf(again.id)).toMatchObject({ outcome: 'failed', messages: ['boom'] });
   });
 
   test('whose status others change meanwhile writes it again, and runs nothing again', async () => {
