@@ -39,6 +39,11 @@ export const deployments = {
       description: 'Requests that a worker has in flight at one member cluster to apply and delete.',
       change: 'Lower it for API servers that are slow; raise it for fast ones with many apps.',
     }),
+    MUSTER_DEPLOY_GROUP_PARALLELISM: z.coerce.number().int().min(1).max(100).default(1).meta({
+      description:
+        'Resources of an app that are handled at once on each member cluster, where annotations `muster/wait-on` say their order.',
+      change: 'Raise it for large apps that say what their resources wait for.',
+    }),
     MUSTER_DEPLOY_DELETION_WAIT_SECONDS: z.coerce.number().int().min(1).max(86_400).default(300).meta({
       description: 'How long (s) an object that is still being deleted is waited for before its apply fails.',
       change: 'Raise it where finalizers take long.',

@@ -37,6 +37,7 @@ import {
   waitForTurn,
   wholeManifest,
 } from './group-work.ts';
+import { inTurn, type Order, orderOf } from './in-turn.ts';
 import { holdBack } from './order-apps.ts';
 import { type OutcomeBatch, withOutcomes } from './outcome-batch.ts';
 
@@ -75,7 +76,7 @@ export async function applyGroup(
   const work: Omit<Work, 'outcomes'> = { deps, group, member, namespace: context.namespace, definitions };
   await noteFirstApply(deps.db, group, deps.clock());
   const { step, hasMoved } = await withOutcomes(deps, group, (outcomes) =>
-    applyEach({ ...work, outcomes }, input.cluster, open, signal),
+    applyEach({ ...work, outcomes }, input.cluster, open, orderOf('apply', resources, deps.beside), signal),
   );
   if (step.is === 'being-deleted') return waitForDeletion(deps, group, rule, step.message);
   if (step.is === 'not-served') return waitForKind(step.message);
@@ -84,23 +85,27 @@ export async function applyGroup(
   return { is: 'ended' };
 }
 
-/** Applies one resource after the other. Returns the step that is no success, or the last one. */
+/** Applies the resources in their order. Returns the step that ended the work. */
 async function applyEach(
   work: Work,
   cluster: string,
   open: readonly GroupResource[],
+  order: Order,
   signal: AbortSignal,
 ): Promise<{ step: Step; hasMoved: boolean }> {
   let hasMoved = false;
-  for (const resource of open) {
+  const steps = await inTurn<GroupResource, Step>(open, order, async (resource) => {
     signal.throwIfAborted();
     // The turn comes before the attempt is noted: what is noted is sent at once. Nothing is sent that is not wanted any more.
     const step = await work.deps.turns.take(cluster, () => applyOne(work, resource));
-    if (step.is !== 'done') return { step, hasMoved };
+    if (step.is !== 'done') return step;
     if (isDefinition(resource)) work.definitions.push({ name: resource.name, at: work.deps.clock() });
     hasMoved = true;
-  }
-  return { step: { is: 'done' }, hasMoved };
+    return null;
+  });
+  // A refusal ends the group, whatever others beside it wait for.
+  const step = steps.find(({ is }) => is === 'refused' || is === 'unwanted') ?? steps[0] ?? { is: 'done' };
+  return { step, hasMoved };
 }
 
 interface Work {

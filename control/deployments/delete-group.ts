@@ -29,6 +29,7 @@ import {
   waitForCalls,
   waitForTurn,
 } from './group-work.ts';
+import { inTurn, type Order, orderOf } from './in-turn.ts';
 import { holdBack } from './order-apps.ts';
 import { type OutcomeBatch, withOutcomes } from './outcome-batch.ts';
 
@@ -62,30 +63,32 @@ export async function deleteGroup(
   if (input.hasPlace === false) return waitForTurn(group, rule);
   const work: Omit<Work, 'outcomes'> = { deps, group, member: reached.member, namespace: context.namespace };
   const { away, hasMoved } = await withOutcomes(deps, group, (outcomes) =>
-    deleteEach({ ...work, outcomes }, input, open, signal),
+    deleteEach({ ...work, outcomes }, input, open, orderOf('delete', resources, deps.beside), signal),
   );
   if (away !== null) return leaveMember(deps, input, group, rule, { ...away, hasMoved, early: reached.early });
   await deleteWait(deps.db, group);
   return { is: 'ended' };
 }
 
-/** Deletes one object after the other, as long as that is wanted. Returns why the cluster is away; null: it is not. */
+/** Deletes the objects in their order, as long as that is wanted. Returns why the cluster is away; null: it is not. */
 async function deleteEach(
   work: Work,
   input: GroupInput,
   open: readonly GroupResource[],
+  order: Order,
   signal: AbortSignal,
 ): Promise<{ away: Away | null; hasMoved: boolean }> {
   const { deps } = work;
   let hasMoved = false;
-  for (const resource of open) {
+  const ends = await inTurn<GroupResource, Away | 'unwanted'>(open, order, async (resource) => {
     signal.throwIfAborted();
-    if ((await stillWanted(deps.db, input)) === null) break;
+    if ((await stillWanted(deps.db, input)) === null) return 'unwanted';
     const away = await deps.turns.take(input.cluster, () => deleteOne(work, resource));
-    if (away !== null) return { away, hasMoved };
-    hasMoved = true;
-  }
-  return { away: null, hasMoved };
+    hasMoved ||= away === null;
+    return away;
+  });
+  const away = ends.includes('unwanted') ? undefined : ends.find((end) => end !== 'unwanted');
+  return { away: away ?? null, hasMoved };
 }
 
 /**

@@ -27,6 +27,8 @@ export interface GroupDependencies {
   retry: RetryRule;
   /** Bounds the requests in flight at each cluster. */
   turns: ClusterTurns;
+  /** Resources of one app on one cluster that are done at once, where the app says what they wait for. */
+  beside: number;
   /** How long an object may be seen being deleted before its apply is given up, ms. */
   deletionWaitMs: number;
   /** Time limit of each call to a cluster, ms. */

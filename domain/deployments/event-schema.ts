@@ -5,6 +5,11 @@ import { CONTEXT_STATES, type ContextState } from './context-state.ts';
 import { GROUP_STATES } from './history.ts';
 import { RSYNC_STATUSES } from './resource-status.ts';
 
+/** Events of an AppContext that stay whatever their age. */
+export const EVENTS_KEPT = 100_000;
+/** Events that are younger stay however many there are, ms: their readers are on their way. */
+export const EVENTS_KEPT_MS = 10 * 60_000;
+
 const common = { seq: z.int().describe('number in the AppContext, from 1'), time: z.string() };
 
 export const ContextEventSchema = z

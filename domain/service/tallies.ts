@@ -8,6 +8,7 @@ export const COUNTS = {
   runs_lost: 'owner',
   webhook_notifications_ended: 'result',
   schedule_runs: 'result',
+  cluster_calls: 'class',
 } as const;
 export type CountName = keyof typeof COUNTS;
 
@@ -19,6 +20,7 @@ export const FIRST_LABELS: Readonly<Record<CountName, readonly string[]>> = {
   runs_lost: ['session'],
   webhook_notifications_ended: ['delivered', 'failed'],
   schedule_runs: ['succeeded', 'failed', 'cancelled', 'skipped'],
+  cluster_calls: ['accepted', 'absent', 'being_deleted', 'changed', 'fault', 'refused', 'unreachable'],
 };
 
 /** Durations. */

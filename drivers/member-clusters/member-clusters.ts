@@ -2,7 +2,13 @@
 import { createHash } from 'node:crypto';
 import { Agent } from 'node:https';
 import { checkServerIdentity, createSecureContext } from 'node:tls';
-import { type AnswerClass, type ClusterAnswer, classOf, type NoAnswer } from '../../domain/deployments/answer-class.ts';
+import {
+  type AnswerClass,
+  type ClusterAnswer,
+  type ClusterCall,
+  classOf,
+  type NoAnswer,
+} from '../../domain/deployments/answer-class.ts';
 import type { ClusterCredential } from '../../domain/deployments/kubeconfig.ts';
 import { at, hasMembers, listAt, textAt } from '../../domain/deployments/members.ts';
 import type { MemberClusters, VersionAnswer } from '../../domain/deployments/ports.ts';
@@ -12,7 +18,7 @@ import { type Answer, exchange, type Outgoing, readUpTo, send, toTarget } from '
 import { type ClusterAddresses, hostOf } from './addresses.ts';
 import type { Call, Opened, Said } from './calls.ts';
 import { pemOf } from './kubeconfig.ts';
-import { openMember } from './member.ts';
+import { isApply, openMember } from './member.ts';
 
 /** Of an answer so much is read, bytes. */
 const ANSWER_MAX = 32 * 1024 * 1024;
@@ -30,10 +36,12 @@ export interface MemberClusterOptions {
   addresses: ClusterAddresses;
   /** For one whole answer, ms. */
   callMs: number;
+  /** Hears what the answer of each call means; watches are no calls. */
+  onAnswer?(said: AnswerClass): void;
 }
 
-export function openMemberClusters({ addresses, callMs }: MemberClusterOptions): MemberClusters {
-  const ask = async (
+export function openMemberClusters({ addresses, callMs, onAnswer }: MemberClusterOptions): MemberClusters {
+  const askOnce = async (
     credential: ClusterCredential,
     { method, path, accept, type, body, signal }: Call,
     { withinMs = callMs, kept }: { withinMs?: number | undefined; kept?: () => Promise<Way> } = {},
@@ -52,6 +60,11 @@ export function openMemberClusters({ addresses, callMs }: MemberClusterOptions):
     } catch (error) {
       return noAnswer(error);
     }
+  };
+  const ask: typeof askOnce = async (credential, call, withinMs) => {
+    const said = await askOnce(credential, call, withinMs);
+    onAnswer?.(classOf(purposeOf(call), said, true));
+    return said;
   };
   const open = async (
     credential: ClusterCredential,
@@ -101,6 +114,11 @@ export function openMemberClusters({ addresses, callMs }: MemberClusterOptions):
       return { refused: reasonOf(said), message: 'message' in said ? said.message : '' };
     },
   };
+}
+
+function purposeOf(call: Call): ClusterCall {
+  if (call.method === 'GET') return 'read';
+  return isApply(call) ? 'apply' : 'delete';
 }
 
 function noAnswer(error: unknown): NoAnswer {

@@ -14,6 +14,11 @@ const MERGE = 'application/merge-patch+json';
 /** Owner of the fields that are applied. */
 const FIELD_MANAGER = 'muster';
 
+/** Whether a call applies a manifest. */
+export function isApply({ type }: Pick<Call, 'type'>): boolean {
+  return type === APPLY;
+}
+
 export function openMember(ask: Ask, open: Open): MemberCluster {
   /** Kinds by the path of their group and version, for this piece of work. */
   const served = new Map<string, Map<string, ServedKind>>();

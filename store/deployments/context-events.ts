@@ -140,6 +140,53 @@ export async function listLastEvents(db: Db, context: string, limit: number): Pr
   return rows.reverse().map(shown);
 }
 
+/** Returns AppContexts that have more events behind them than are kept, each with the first number that stays. */
+export async function listFullStreams(
+  db: Db,
+  kept: number,
+  limit: number,
+): Promise<{ context: string; first: number }[]> {
+  const rows = await db
+    .selectFrom('context_streams as s')
+    .select(['s.context', 's.next_event'])
+    .where('s.next_event', '>', kept + 1)
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('context_events as e')
+          .select('e.number')
+          .whereRef('e.context', '=', 's.context')
+          .where('e.number', '<', sql<number>`s.next_event - ${kept}`),
+      ),
+    )
+    .orderBy('s.context')
+    .limit(limit)
+    .execute();
+  return rows.map(({ context, next_event }) => ({ context, first: Number(next_event) - kept }));
+}
+
+/** Forgets events of an AppContext before a number and a time, at most so many, the oldest first. Returns how many. */
+export async function forgetEvents(
+  db: Db,
+  context: string,
+  { first, before, limit }: { first: number; before: Date; limit: number },
+): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('context_events')
+    .where('context', '=', context)
+    .where('number', 'in', (eb) =>
+      eb
+        .selectFrom('context_events')
+        .select('number')
+        .where('context', '=', context)
+        .where('number', '<', first)
+        .where('time', '<', before)
+        .orderBy('number')
+        .limit(limit),
+    )
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}
+
 function events(db: Db, context: string) {
   return db.selectFrom('context_events').select(['number', 'time', 'type', 'data']).where('context', '=', context);
 }

@@ -83,6 +83,7 @@ export function contextBenchOfBlock(mark: string) {
       memberClusters: bench.member,
       retry: { firstSeconds: 2, backoff: 1, maxSeconds: 60, maxRetries: null },
       turns: createClusterTurns(5),
+      beside: 1,
       deletionWaitMs: 300_000,
       callMs: 30_000,
       clock: () => api.now.value,

@@ -2,6 +2,8 @@ import { createContextActivities } from '../../activities/deployments/activities
 import { clusterAddressRules } from '../../config/cluster-addresses.ts';
 import { openClusterSeal, openContentSeals } from '../../control/deployments/cluster-seal.ts';
 import { createClusterTurns } from '../../control/deployments/cluster-turns.ts';
+import { createCallCounts, keepCounts } from '../../control/deployments/count-calls.ts';
+import { createEventSweep } from '../../control/deployments/forget-events.ts';
 import { keepProbing } from '../../control/deployments/probe-clusters.ts';
 import { createRemovalSweep } from '../../control/deployments/remove-deployment.ts';
 import { createContextSweep } from '../../control/deployments/tell-context.ts';
@@ -18,15 +20,17 @@ import type { WorkerLane } from '../shared/open-shared.ts';
 export const deployments: WorkerLane = ({ env, db, site, log, clock, client, tell }) => {
   const addresses = openAddresses(clusterAddressRules(env));
   const callMs = env.MUSTER_DEPLOY_CALL_TIMEOUT_SECONDS * 1000;
+  const counts = createCallCounts();
   const deps = {
     ...{ db, log, clock, staleAfterMs: env.MUSTER_DEPLOY_STALE_AFTER_SECONDS * 1000 },
     clusterSeal: openClusterSeal(db, site.secrets),
     readKubeconfig: openKubeconfigs(addresses),
-    memberClusters: openMemberClusters({ addresses, callMs }),
+    memberClusters: openMemberClusters({ addresses, callMs, onAnswer: counts.count }),
   };
   const wake = (waiting: Parameters<typeof wakeWaiting>[1]) => wakeWaiting({ client, log }, waiting);
   const sweepContexts = createContextSweep({ db, tell, clock });
   const sweepRemovals = createRemovalSweep({ db });
+  const sweepEvents = createEventSweep({ db, clock });
   const sweepCredentials = createCredentialSweep({ db, clock });
   return {
     main: createContextActivities({
@@ -41,6 +45,7 @@ export const deployments: WorkerLane = ({ env, db, site, log, clock, client, tel
       callMs,
       wake,
       turns: createClusterTurns(env.MUSTER_DEPLOY_CLUSTER_CONCURRENCY),
+      beside: env.MUSTER_DEPLOY_GROUP_PARALLELISM,
       deletionWaitMs: env.MUSTER_DEPLOY_DELETION_WAIT_SECONDS * 1000,
       parallel: env.MUSTER_DEPLOY_MAX_PARALLEL_CLUSTERS,
     }),
@@ -48,7 +53,12 @@ export const deployments: WorkerLane = ({ env, db, site, log, clock, client, tel
       await sweepContexts(signal);
       await sweepRemovals(signal);
       await sweepCredentials();
+      await sweepEvents(signal);
     },
-    background: [() => keepProbing({ ...deps, wake }), () => keepWatching({ ...deps, random: Math.random })],
+    background: [
+      () => keepProbing({ ...deps, wake }),
+      () => keepWatching({ ...deps, random: Math.random }),
+      () => keepCounts({ db, log, counts }),
+    ],
   };
 };

@@ -91,6 +91,7 @@ const COUNT_HELP: Record<CountName, string> = {
   runs_lost: 'Playbook runs whose end is unknown, by what they were for',
   webhook_notifications_ended: 'Notifications that were delivered, or given up, by result',
   schedule_runs: 'Runs of schedules that ended, by result',
+  cluster_calls: 'Calls of workers to member clusters, by what their answers meant',
 };
 
 const DURATION_HELP: Record<DurationName, string> = {
