@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Acting } from '../../domain/access/acting.ts';
 import { withoutSecretValues } from '../../domain/deployments/manifest-cleaning.ts';
+import { notSupported } from '../../domain/deployments/not-supported.ts';
 import type { ReadArchive } from '../../domain/deployments/ports.ts';
 import type { Manifest } from '../../domain/deployments/read-manifests.ts';
 import { nameInPath, type RecordKind } from '../../domain/deployments/record-path.ts';
@@ -34,7 +35,7 @@ const placeOfArchive = (path: string) => `archive ${path}`;
 
 /**
  * Adds an app with its archive. Returns the record, and what of the archive was left out.
- * Throws `render_failed`, `not_found` for the composite app, `already_exists`.
+ * Throws `render_failed`, `not_found` for the composite app, `already_exists`, `not_supported`.
  */
 export async function addApp(
   deps: AppDependencies,
@@ -43,6 +44,7 @@ export async function addApp(
   given: AppRecord,
   archive: Buffer,
 ): Promise<StoredRecord & { warnings?: string[] }> {
+  if (given.spec?.muster?.substitute === true) throw notSupported('spec.muster.substitute');
   const prepared = await prepareApp(deps, compositeApp, given.metadata.name, archive);
   const place = { kind: 'app', parent: compositeApp } as const;
   const beside = (trx: Db, path: string) => writeApp(trx, path, prepared);

@@ -22,7 +22,14 @@ export const DependsOnSchema = z
 export const AppSchema = z
   .object({
     metadata: MetadataSchema,
-    spec: z.object({ dependsOn: DependsOnSchema.optional() }).optional(),
+    spec: z
+      .object({
+        dependsOn: DependsOnSchema.optional(),
+        muster: z
+          .strictObject({ substitute: z.boolean().optional().describe('true is not built, and refused') })
+          .optional(),
+      })
+      .optional(),
   })
   .meta({ id: 'App' });
 export type AppRecord = z.infer<typeof AppSchema>;

@@ -238,6 +238,32 @@ describe('the status of a deployment', () => {
 });
 
 describe('what is not built', () => {
+  test('is refused as a parameter too: nothing is instantiated, and nothing goes', async () => {
+    const { group } = await deployment();
+    const call = async (what: string) => {
+      const { status, body } = await operator('POST', `${group}/${what}`);
+      return [status, body.code ?? body.state];
+    };
+    await operator('POST', `${group}/approve`);
+    expect(await call('instantiate?dryRun=true')).toEqual([501, 'not_supported']);
+    expect(await call('instantiate?dryRun=false')).toEqual([202, 'Instantiated']);
+    expect(await call('terminate?keep=true')).toEqual([501, 'not_supported']);
+    expect((await statusOf(group)).state).toBe('Instantiated');
+    expect(await call('terminate')).toEqual([202, 'Terminated']);
+  });
+
+  test.each([
+    [{ substitute: true }, 501, 'not_supported'],
+    [{ substitude: true }, 400, 'bad_request'],
+    [{ substitute: false }, 201, undefined],
+  ])('is refused of an app: %j', async (muster, status, code) => {
+    const { compositeApp } = await deployment();
+    const metadata = { ...named('more'), spec: { muster } };
+    const form = formOfArchive(metadata, await archiveOf([['all.yaml', MANIFESTS]]));
+    const answer = await operator('POST', `${compositeApp}/apps`, form, FORM_HEADERS);
+    expect([answer.status, answer.body.code]).toEqual([status, code]);
+  });
+
   test.each([
     ['POST', 'projects/p/composite-apps/a/v1/deployment-intent-groups/g/skip'],
     ['GET', 'projects/p/composite-apps/a/v1/deployment-intent-groups/g/rollback'],

@@ -15,6 +15,7 @@ import type { ApiServer } from '../../server/api-server.ts';
 import { readForm } from '../../server/multipart.ts';
 import { negotiate } from '../../server/negotiate.ts';
 import type { DeploymentApi } from './dependencies.ts';
+import { NOT_BUILT } from './not-built.ts';
 import { NOT_JSON } from './not-json.ts';
 import { COMPOSITE_APP, paramsOf, recordAt } from './record-paths.ts';
 import { sendForm } from './send-form.ts';
@@ -44,7 +45,7 @@ export async function appRoutes(app: ApiServer, deps: DeploymentApi): Promise<vo
         consumes: [FORM],
         response: { 201: StoredRecordSchema.extend({ warnings: z.array(z.string()).optional() }) },
       },
-      config: { access: 'operator', class: 'bulk', multipart: true, refuses: [...REFUSES, 'render_failed'] },
+      config: { access: 'operator', class: 'bulk', multipart: true, refuses: [...REFUSES, 'render_failed', NOT_BUILT] },
     },
     async (request, reply) => {
       const { metadata, file } = await readForm(request, AppSchema);

@@ -8,6 +8,7 @@ import {
 } from '../../../control/deployments/group-lifecycle.ts';
 import { checkSettings } from '../../../control/deployments/instantiate.ts';
 import { statusOf } from '../../../control/deployments/query-status.ts';
+import { notSupported } from '../../../domain/deployments/not-supported.ts';
 import {
   AcceptedCallSchema,
   AppIntentSchema,
@@ -75,15 +76,23 @@ export async function groupRoutes(app: ApiServer, deps: DeploymentApi): Promise<
           tags: [tag],
           summary: SUMMARIES[call],
           params: paramsOf(GROUP),
+          querystring: NOT_YET[call] ?? z.object({}),
           response: { 202: AcceptedCallSchema },
         },
         config: {
           access: 'operator',
           class: 'quick',
-          refuses: ['not_found', ...BUSY, ...(call === 'instantiate' ? INSTANTIATE : [])],
+          refuses: [
+            'not_found',
+            ...BUSY,
+            ...(call === 'instantiate' ? INSTANTIATE : []),
+            ...(call in NOT_YET ? [NOT_BUILT] : []),
+          ],
         },
       },
       async (request, reply) => {
+        const asked = Object.entries(request.query).find(([, value]) => value === true);
+        if (asked !== undefined) throw notSupported(`${call}?${asked[0]}=true`);
         const place = { path: recordAt(GROUP, request.params), compositeApp: recordAt(COMPOSITE_APP, request.params) };
         return reply.code(202).send(await callGroup(deps, acting(request), call, place));
       },
@@ -127,6 +136,13 @@ export async function groupRoutes(app: ApiServer, deps: DeploymentApi): Promise<
     },
   });
 }
+
+const refused = z.boolean().optional().describe('true is not built, and refused');
+/** Parameters that are described and not built: a call that left them out would do what was not asked for. */
+const NOT_YET: { [Call in keyof typeof SUMMARIES]?: z.ZodObject } = {
+  instantiate: z.object({ dryRun: refused }),
+  terminate: z.object({ keep: refused }),
+};
 
 const SUMMARIES = {
   approve: 'Approve a deployment intent group',
