@@ -266,6 +266,32 @@ describe('a probe', () => {
     expect(await version()).toMatchObject(expected);
   });
 
+  test('tells what each answer means, and of watches nothing', async () => {
+    const heard: string[] = [];
+    const told = openMemberClusters({ addresses, callMs: 20_000, onAnswer: ({ is }) => heard.push(is) });
+    const { credential } = await read(config({}));
+    const member = told.openMember(credential);
+    const refusal = (code: number) => `{"kind":"Status","code":${code},"reason":"Because"}`;
+    for (const code of [200, 404, 409, 500, 503]) {
+      answer = (_request, response) => void response.writeHead(code).end(code === 200 ? '{}' : refusal(code));
+      await member.readMetadata('/api/v1/namespaces/a');
+    }
+    answer = (_request, response) => void response.writeHead(404).end(refusal(404));
+    await member.apply('/api/v1/namespaces/a', {});
+    answer = (_request, response) => void response.writeHead(409).end(refusal(409));
+    await member.delete('/api/v1/namespaces/a', { uid: 'u', resourceVersion: '1' });
+    await told.readVersion({ ...credential, server: 'https://127.0.0.1:1' });
+    expect(heard).toEqual([
+      ...['accepted', 'absent', 'refused', 'ask-version', 'unreachable', 'refused', 'changed', 'unreachable'],
+    ]);
+    await member.watchKind(
+      { path: '/api/v1/pods', isMetadataOnly: false, after: '1' },
+      async () => undefined,
+      AbortSignal.timeout(1_000),
+    );
+    expect(heard).toHaveLength(8);
+  });
+
   test('connects to no address that is not allowed any more', async () => {
     const { credential } = await read(config({}));
     const narrow = openMemberClusters({ addresses: openAddresses({ ...RULES, allowLoopback: false }), callMs: 500 });
