@@ -183,3 +183,39 @@ test('resources are applied behind those that they wait for, and deleted before 
     'delete south services/agent',
   ]);
 });
+
+test('resources of an app that says what they wait for are handled beside each other, as many as may', async () => {
+  const free = ['one', 'two', 'three'].map((name) => object('ConfigMap', name)).join('');
+  const manifests = `${object('ConfigMap', 'last', ", annotations: {muster/wait-on: 'one+ConfigMap'}")}${free}`;
+  let atWork = 0;
+  const peaks: number[] = [];
+  bench.deps.beside = 2;
+  bench.deps.turns = {
+    take: async (_cluster, work) => {
+      atWork += 1;
+      peaks.push(atWork);
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      return await work().finally(() => {
+        atWork -= 1;
+      });
+    },
+  };
+  const run = await instantiated({ agent: { manifests } });
+  await round(run);
+  expect(await status(run)).toEqual({ status: 'Instantiated', Applied: 8 });
+  expect(first(/apply north .*last/)).toBeGreaterThan(first(/apply north .*one/));
+  await post(`${run.group}/terminate`);
+  await round(run);
+  expect(await status(run)).toEqual({ status: 'Terminated', Deleted: 8 });
+  expect(first(/delete north .*last/)).toBeLessThan(first(/delete north .*one/));
+  expect(Math.max(...peaks)).toBe(2);
+
+  // A refusal ends the group, whatever the one beside it came to.
+  members.north.fault = (call, path) => {
+    if (call === 'apply' && path.endsWith('/two')) return refusal(422, 'Invalid');
+    return call === 'apply' && path.endsWith('/one') ? AWAY : undefined;
+  };
+  const failed = await instantiated({ agent: { manifests } });
+  await round(failed);
+  expect(await status(failed)).toMatchObject({ status: 'InstantiateFailed', Failed: 1, Applied: 4 });
+});
