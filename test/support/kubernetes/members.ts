@@ -10,8 +10,11 @@ export interface Members {
   stop(): Promise<void>;
 }
 
-/** Starts so many members, and writes their kubeconfigs into a folder; ready when this returns. */
-export async function startMembers(count: number, folder: string): Promise<Members> {
+/**
+ * Starts so many members, and writes their kubeconfigs into a folder; ready when this returns. `controlled`: so many of them have controllers and a
+ * scheduler; default: all.
+ */
+export async function startMembers(count: number, folder: string, controlled = count): Promise<Members> {
   const dir = await mkdtemp(join(tmpdir(), SINGLE_API_SERVER));
   await makeCertificates(dir);
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -23,11 +26,13 @@ export async function startMembers(count: number, folder: string): Promise<Membe
     ),
   );
   // Without a port: nothing asks them.
-  const parts = started.flatMap(({ kubeconfig }) =>
-    ['kube-controller-manager', 'kube-scheduler'].map((program) =>
-      startProgram(program, ['--kubeconfig', kubeconfig, '--leader-elect=false', '--secure-port=0']),
-    ),
-  );
+  const parts = started
+    .slice(0, controlled)
+    .flatMap(({ kubeconfig }) =>
+      ['kube-controller-manager', 'kube-scheduler'].map((program) =>
+        startProgram(program, ['--kubeconfig', kubeconfig, '--leader-elect=false', '--secure-port=0']),
+      ),
+    );
   return {
     kubeconfigs: Object.fromEntries(names.map((name, index) => [name, started[index]?.kubeconfig ?? ''])),
     stop: async () => {
