@@ -1,5 +1,7 @@
 /** Objects of a member cluster: read, applied as they are, deleted with preconditions. Typed clients would drop fields that they do not know. */
+import type { ClusterAnswer } from '../../domain/deployments/answer-class.ts';
 import type { LiveMetadata } from '../../domain/deployments/finding.ts';
+import type { Identity } from '../../domain/deployments/manifest-identity.ts';
 import { at, listAt, textAt } from '../../domain/deployments/members.ts';
 import { DEPLOYMENT_LABEL } from '../../domain/deployments/naming.ts';
 import { type ServedKind, versionPath } from '../../domain/deployments/object-path.ts';
@@ -30,6 +32,22 @@ export function openMember(ask: Ask, open: Open): MemberCluster {
     ...answerOf(await ask({ ...call, accept: METADATA })),
     found: null,
   });
+  /**
+   * Returns the answer to the question for a group or version that is not served. Of those an API server says so in plain words, as many others do that
+   * are none: then the list of its groups decides.
+   */
+  const notServed = async (
+    { group, version }: Pick<Identity, 'group' | 'version'>,
+    said: Said,
+  ): Promise<Pick<Asked<never>, 'answer'>> => {
+    if ('noAnswer' in said || said.httpStatus !== 404 || said.body !== null || group === '') return answerOf(said);
+    const listed = await ask({ method: 'GET', path: '/apis' });
+    if ('noAnswer' in listed) return answerOf(listed);
+    if (!isFound(listed) || textAt(listed.data, 'kind') !== 'APIGroupList') return answerOf(said);
+    const versions = listAt(listed.data, 'groups').flatMap((one) => listAt(one, 'versions'));
+    const isServed = versions.some((one) => textAt(one, 'groupVersion') === `${group}/${version}`);
+    return isServed ? answerOf(said) : { answer: NOT_FOUND };
+  };
   return {
     readVersion: () => only({ method: 'GET', path: '/version' }),
     async findKind(identity, signal) {
@@ -38,7 +56,7 @@ export function openMember(ask: Ask, open: Open): MemberCluster {
       if (known !== undefined) return { answer: FOUND, found: known };
       // Asked anew where the kind is not known: what was applied a moment ago may have made it.
       const said = await ask({ method: 'GET', path, ...(signal === undefined ? {} : { signal }) });
-      if (!isFound(said)) return { ...answerOf(said), found: null };
+      if (!isFound(said)) return { ...(await notServed(identity, said)), found: null };
       const kinds = kindsOf(said.data);
       served.set(path, kinds);
       return { ...answerOf(said), found: kinds.get(identity.kind) ?? null };
@@ -63,6 +81,10 @@ export function openMember(ask: Ask, open: Open): MemberCluster {
   };
 }
 
+const NOT_FOUND: ClusterAnswer = {
+  ...{ httpStatus: 404, retryAfter: null },
+  body: { kind: 'status', reason: 'NotFound', message: '', causes: [] },
+};
 const FOUND = { httpStatus: 200, retryAfter: null, body: { kind: 'object' } } as const;
 
 /** Leaves the data behind. */

@@ -217,9 +217,9 @@ describe('work on a cluster', () => {
 });
 
 describe('a probe', () => {
-  const clusters = openMemberClusters({ addresses, callMs: 500 });
-  const version = async (cluster: object = {}, user?: object) =>
-    clusters.readVersion((await read(config(cluster, user))).credential);
+  const clusters = openMemberClusters({ addresses, callMs: 20_000 });
+  const version = async (cluster: object = {}, withinMs?: number) =>
+    clusters.readVersion((await read(config(cluster))).credential, withinMs);
 
   test('reads the version with the token of the cluster', async () => {
     let asked: unknown;
@@ -246,7 +246,7 @@ describe('a probe', () => {
     });
   });
 
-  test.each<[string, RequestListener, object]>([
+  test.each<[string, RequestListener, object, number?]>([
     ['HTML', (_request, response) => void response.end('<html>'), { refused: 'NotKubernetes' }],
     ['no version', (_request, response) => void response.end('{}'), { refused: 'NotKubernetes' }],
     [
@@ -259,11 +259,24 @@ describe('a probe', () => {
       (_request, response) => void response.writeHead(401).end('{"kind":"Status","reason":"Unauthorized"}'),
       { refused: 'Unauthorized' },
     ],
-    ['nothing', () => undefined, { noAnswer: 'connection', message: 'no answer within 0.5 s' }],
+    ['nothing', () => undefined, { noAnswer: 'connection', message: 'no answer within 0.5 s' }, 500],
     ['a reset', (request) => void request.socket.destroy(), { noAnswer: 'connection' }],
-  ])('says what is wrong with %s', async (_title, listener, expected) => {
+    [
+      'an answer without end',
+      (_request, response) => {
+        const more = setInterval(() => (response.destroyed ? clearInterval(more) : response.write(' ')), 20).unref();
+      },
+      { noAnswer: 'connection', message: 'no answer within 0.5 s' },
+      500,
+    ],
+    [
+      'an answer that is too large',
+      (_request, response) => void response.end(Buffer.alloc(33 * 1024 * 1024, ' ')),
+      { refused: 'NotKubernetes' },
+    ],
+  ])('says what is wrong with %s', async (_title, listener, expected, withinMs) => {
     answer = listener;
-    expect(await version()).toMatchObject(expected);
+    expect(await version({}, withinMs)).toMatchObject(expected);
   });
 
   test('tells what each answer means, and of watches nothing', async () => {
@@ -292,9 +305,30 @@ describe('a probe', () => {
     expect(heard).toHaveLength(8);
   });
 
+  test.each<[string, unknown, string | null]>([
+    ['a group that the server does not list', [], 'NotFound'],
+    ['a version that it does not list', ['more.example.com/v1'], 'NotFound'],
+    ['a version that it lists', ['more.example.com/v2'], null],
+    ['something that lists no groups', null, null],
+  ])('knows %s by more than words', async (_title, listed, reason) => {
+    answer = ({ url }, response) => {
+      const groups = [
+        { name: 'more.example.com', versions: (listed as string[])?.map((groupVersion) => ({ groupVersion })) },
+      ];
+      if (url === '/apis' && listed !== null) response.end(JSON.stringify({ kind: 'APIGroupList', groups }));
+      else response.writeHead(404, { 'content-type': 'text/plain' }).end('404 page not found');
+    };
+    const member = clusters.openMember((await read(config({}))).credential);
+    const asked = await member.findKind({ group: 'more.example.com', version: 'v2', kind: 'More' });
+    expect(asked).toMatchObject({
+      found: null,
+      answer: { httpStatus: 404, body: reason === null ? null : { reason } },
+    });
+  });
+
   test('connects to no address that is not allowed any more', async () => {
     const { credential } = await read(config({}));
-    const narrow = openMemberClusters({ addresses: openAddresses({ ...RULES, allowLoopback: false }), callMs: 500 });
+    const narrow = openMemberClusters({ addresses: openAddresses({ ...RULES, allowLoopback: false }), callMs: 20_000 });
     expect(await narrow.readVersion(credential)).toMatchObject({ noAnswer: 'address' });
     const taken = createTcpServer();
     let connections = 0;

@@ -58,10 +58,7 @@ export async function openMemberSite(
   const dir = await mkdtemp(join(tmpdir(), 'muster-member-site-'));
   const [running, stack] = await Promise.all([
     startMembers(MEMBERS.length, dir, 1),
-    startMusterStack(
-      { MUSTER_DEPLOY_ALLOW_LOOPBACK: '1', MUSTER_DEPLOY_CALL_TIMEOUT_SECONDS: '10', ...settings },
-      servers,
-    ),
+    startMusterStack({ MUSTER_DEPLOY_ALLOW_LOOPBACK: '1', ...settings }, servers),
   ]);
   const ways = await Promise.all(Object.values(running.kubeconfigs).map(openMemberProxy));
   const members = Object.fromEntries(MEMBERS.map((name, at) => [name, ways[at]])) as Record<MemberName, MemberProxy>;

@@ -216,6 +216,7 @@ spec:
 
   // No value of the Secret is in an answer, a log or a history.
   const answers = [
+    await site.stack.call('GET', `/api/v1/deployments/${name}/status?output=detail`),
     await site.stack.call('GET', `/api/v1/deployments/${name}/status?type=all&output=detail`),
     await site.stack.call('GET', `/api/v1/deployments/${name}/status?format=legacy&output=detail`),
     await site.stack.call('GET', `/api/v1/deployments/${name}/events?limit=1000`),
