@@ -24,14 +24,16 @@ export function FleetPage() {
   });
   useLive('fleet', ['fleet']);
   return (
-    <main aria-busy={fleet.isPending || undefined}>
+    <main className="fleet" aria-busy={fleet.isPending || undefined}>
       <title>Fleet - Muster</title>
       <h1>Fleet</h1>
       <DroppedNotice names={dropped} />
       {fleet.isError && <Failure error={fleet.error} retry={() => void fleet.refetch()} />}
       {fleet.data && <Counts fleet={fleet.data} />}
-      <NeedsAttention />
-      <Running />
+      <div className="beside">
+        <NeedsAttention />
+        <Running />
+      </div>
       <FleetGrid key={group ?? ''} group={group} />
       <ThroughputPanel />
     </main>
@@ -48,7 +50,7 @@ function Counts({ fleet }: { fleet: Fleet }) {
     ['disabled', disabled],
   ];
   return (
-    <>
+    <div className="counts">
       {stop.stopped && (
         <p role="status">
           Everything is stopped{stop.complete ? '' : ' in part'} since{' '}
@@ -88,7 +90,7 @@ function Counts({ fleet }: { fleet: Fleet }) {
           There are no components yet. <code>./muster component apply -f FILE</code> makes them.
         </p>
       )}
-    </>
+    </div>
   );
 }
 
