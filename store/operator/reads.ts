@@ -113,7 +113,7 @@ export const pausedBy = (now: Date): RawBuilder<string | null> =>
   sql<string | null>`case when ${isPausedByRequest(now)} then r.paused_by else ${BY_ANNOTATION} end`;
 
 /** A resource that is paused and does nothing is shown so, whatever it waits for besides. */
-const shownPhase = (now: Date): RawBuilder<Phase> =>
+export const shownPhase = (now: Date): RawBuilder<Phase> =>
   sql<Phase>`case when r.phase in ('running', 'gone') or r.drain is not null or not ${isPaused(now)} then r.phase else 'paused' end`;
 
 const resourceColumns = (

@@ -3,6 +3,8 @@ import { sql } from 'kysely';
 import { SEEN_MS } from '../../domain/operator/resource-words.ts';
 import type { Db } from '../connection/database.ts';
 import { newestRows } from '../connection/newest-rows.ts';
+import { shownPhase } from './reads.ts';
+import { placesOf, shownReason } from './waits.ts';
 
 /**
  * Returns the revision of all operators, what they watch, and their resources. Signs of life count when they begin or cease, and once a minute; the
@@ -23,10 +25,12 @@ export async function readOperatorsRevision(db: Db, now: Date): Promise<string> 
   return rows[0]?.revision ?? '';
 }
 
-/** Returns the revision of one resource with its reconciles; without them when there is none of the id. */
-export async function readResourceRevision(db: Db, id: string): Promise<string> {
+/** Returns the revision of one resource as it is shown now, with its reconciles; without them when there is none of the id. */
+export async function readResourceRevision(db: Db, id: string, now: Date): Promise<string> {
   const { rows } = await sql<{ revision: string }>`
-    select concat_ws(' ', (select xmin::text from operator_resources where id = ${id}::uuid),
+    select concat_ws(' ',
+      (select concat_ws(' ', r.xmin::text, ${shownPhase(now)}, ${shownReason(now)}) from operator_resources r ${placesOf(now)}
+        where r.id = ${id}::uuid),
       ${newestRows(sql`operator_reconciles where resource_id = ${id}::uuid order by started_at desc`)}) as revision`.execute(
     db,
   );

@@ -85,9 +85,11 @@ describe('the revision', () => {
   test('of a resource and of a reconcile differ with it and what it puts out', async () => {
     const { db } = database;
     await expectNews(
-      () => readResourceRevision(db, ID),
+      () => readResourceRevision(db, ID, NOW),
       [
-        sql`update operator_resources set reason = 'why' where id = ${ID}`,
+        sql`update operator_resources set reason = 'why', due_at = ${NOW} where id = ${ID}`,
+        sql`update operators set stopped_at = ${NOW}`,
+        sql`update operators set stopped_at = null`,
         sql`insert into operator_reconciles (id, resource_id, operator, machine, cause, started_at) values (${OTHER}, ${ID}, 'o', 'm', '{}', ${NOW})`,
       ],
     );

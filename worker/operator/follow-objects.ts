@@ -5,7 +5,7 @@ import type { HashedEntry, OperatorSite } from '../../control/operator/operator-
 import type { WatchState } from '../../domain/operator/resource-words.ts';
 import type { WatchSigns } from '../../domain/operator/watch-signs.ts';
 import { messageOf } from '../../domain/text/message-of.ts';
-import type { ClusterClient } from '../../drivers/kubernetes/cluster-client.ts';
+import { type ClusterClient, isForbidden } from '../../drivers/kubernetes/cluster-client.ts';
 import type { Discovery } from '../../drivers/operator-watch/discovery.ts';
 import { type Told, watchEntry } from '../../drivers/operator-watch/metadata-watch.ts';
 import { noteWatchState, releaseWatchLock, takeWatchLock } from '../../store/operator/operators.ts';
@@ -43,13 +43,20 @@ export function followObjects(deps: FollowObjects): ObjectsFollowed {
   const { site } = deps;
   const ended = new AbortController();
   const told = new Map<HashedEntry, WatchState>();
-  let isReached = false;
+  // Without entries nothing is asked of the cluster.
+  let isReached = site.entries.length === 0;
   const discovery: Discovery = {
     ...deps.discovery,
     find: async (kind) => {
-      const found = await deps.discovery.find(kind);
-      isReached = true;
-      return found;
+      try {
+        const found = await deps.discovery.find(kind);
+        isReached = true;
+        return found;
+      } catch (error) {
+        // A refusal is an answer.
+        if (isForbidden(error)) isReached = true;
+        throw error;
+      }
     },
   };
   let role: 'unknown' | 'waits' | 'watches' = 'unknown';

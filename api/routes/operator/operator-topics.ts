@@ -10,7 +10,7 @@ import type { ApiShared } from '../../shared/api-shared.ts';
 /** Topics of the lane: operators with their resources, one resource by its id, and one reconcile with its output. */
 export function operatorTopics({ db, clock, streams }: Pick<ApiShared, 'db' | 'clock' | 'streams'>) {
   const all = topicOfList(streams, () => readOperatorsRevision(db, clock()));
-  const one = topicOfRecord(streams, (id) => readResourceRevision(db, id));
+  const one = topicOfRecord(streams, (id) => readResourceRevision(db, id, clock()));
   const reconcile = topicOfRecord(
     streams,
     (id) => readReconcileRevision(db, id, runIdOfReconcile(id)),

@@ -148,7 +148,8 @@ describeNeeding(kubernetesMissing(), 'many resources', () => {
     expect(rows.filter(({ uid }) => !uids.includes(uid))).toEqual([]);
     const sizes = begins('often').map(({ size }) => size);
     expect(sizes).toEqual([...new Set(sizes)]);
-    expect(sizes.at(-1)).toBe(String(TIMES));
+    // The run of the former one may begin behind it.
+    expect(sizes).toContain(String(TIMES));
   }, 240_000);
 
   test('a process that is killed in a run: the next one finds the run, and it ran once', async () => {

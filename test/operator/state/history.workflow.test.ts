@@ -75,19 +75,22 @@ test('a reconcile has at most 60 events and 60 KB, whether it ends by itself or 
     const options = { ...wanted, taskQueue, memo: reconcileMemo(reconcile(n)) };
     return server.environment.client.workflow.start(workflowType, options);
   };
-  const first = await start(1);
-  await first.result();
-  const second = await start(2);
-  await eventually('its run has begun', () => begun === 2, 60_000);
-  await second.signal(runGivenUp);
-  await second.result();
-  for (const handle of [first, second]) {
-    const { historyLength, historySize, memo } = await handle.describe();
-    expect(memo?.resource).toHaveLength(63 + 1 + 253);
-    expect(historyLength).toBeGreaterThan(10);
-    expect(historyLength).toBeLessThanOrEqual(EVENTS_MOST);
-    expect(historySize ?? 0).toBeGreaterThan(1_000);
-    expect(historySize ?? 0).toBeLessThanOrEqual(BYTES_MOST);
+  try {
+    const first = await start(1);
+    await first.result();
+    const second = await start(2);
+    await eventually('its run has begun', () => begun === 2, 60_000);
+    await second.signal(runGivenUp);
+    await second.result();
+    for (const handle of [first, second]) {
+      const { historyLength, historySize, memo } = await handle.describe();
+      expect(memo?.resource).toHaveLength(63 + 1 + 253);
+      expect(historyLength).toBeGreaterThan(10);
+      expect(historyLength).toBeLessThanOrEqual(EVENTS_MOST);
+      expect(historySize ?? 0).toBeGreaterThan(1_000);
+      expect(historySize ?? 0).toBeLessThanOrEqual(BYTES_MOST);
+    }
+  } finally {
+    over.resolve();
   }
-  over.resolve();
 }, 120_000);
