@@ -11,6 +11,8 @@ import type { AnsibleWorkspace } from '../../domain/sessions/ports.ts';
 const NO_HOSTS = 'leaves us with no hosts to target';
 /** A fleet of a million hosts needs less. */
 const OUTPUT_MAX = 256 * 1024 * 1024;
+/** No line with one name is so long, characters; each piece of a longer one would be joined with all before it. */
+const LINE_MAX = 1024 * 1024;
 const SAID_MAX = 500;
 
 export interface AnsibleHostsOptions {
@@ -119,6 +121,10 @@ function run(
       if (length > OUTPUT_MAX) return killGroup();
       const lines = (rest + text).split('\n');
       rest = lines.pop() ?? '';
+      if (rest.length > LINE_MAX) {
+        length = Number.POSITIVE_INFINITY;
+        return killGroup();
+      }
       for (const line of lines) take(line);
     });
     child.stderr.setEncoding('utf8').on('data', (text: string) => {

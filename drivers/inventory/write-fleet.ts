@@ -69,15 +69,14 @@ export async function writeFleet(
       named: new Set(),
     };
     await readFleet(fleet, read, { text, limitNames, signal });
-    const clashes = await findClashes(read);
+    const clashes = await findClashes(read, signal);
     const names = { hosts: read.named, groups: new Set(BUILT_IN_GROUPS) };
     await replaceGenerated(dir, async (write) => {
       await write(text.begin);
-      for await (const name of writeGroups(read.groups, text, clashes, write)) {
-        signal.throwIfAborted();
+      for await (const name of writeGroups(read.groups, text, clashes, { write, signal })) {
         if (limitNames.has(name)) names.groups.add(name);
       }
-      if (read.count > clashes.size) await writeHosts(read.hosts, text, clashes, write);
+      if (read.count > clashes.size) await writeHosts(read.hosts, text, clashes, { write, signal });
       await write(text.end);
     });
     for (const [id, groups] of clashes) {
@@ -88,6 +87,11 @@ export async function writeFleet(
   } finally {
     await Promise.all(spools.map((spool) => spool.close()));
   }
+}
+
+interface Writing {
+  write: WriteText;
+  signal: AbortSignal;
 }
 
 interface ReadFleet {
@@ -134,11 +138,12 @@ async function readFleet(
 }
 
 /** Hosts that have the name of a group, which both are in order. */
-async function findClashes({ groups, likeGroups }: ReadFleet): Promise<Map<string, string[]>> {
+async function findClashes({ groups, likeGroups }: ReadFleet, signal: AbortSignal): Promise<Map<string, string[]>> {
   const clashes = new Map<string, string[]>();
   const pieces = groups.pieces();
   let name: string | null = '';
   for await (const hosts of recordsOf(likeGroups, '\n')) {
+    signal.throwIfAborted();
     for (const host of hosts) {
       while (name !== null && name < host) name = (await pieces.next()).value?.name ?? null;
       if (name === host) clashes.set(host, []);
@@ -152,10 +157,11 @@ async function* writeGroups(
   groups: GroupRuns,
   text: FleetText,
   clashes: ReadonlyMap<string, string[]>,
-  write: WriteText,
+  { write, signal }: Writing,
 ): AsyncGenerator<string> {
   let current: string | null = null;
   for await (const { name, members } of groups.pieces()) {
+    signal.throwIfAborted();
     const kept = clashes.size === 0 ? members : members.filter((member) => !clashes.has(member));
     if (kept.length < members.length) for (const member of members) clashes.get(member)?.push(name);
     if (kept.length === 0) continue;
@@ -173,11 +179,12 @@ async function writeHosts(
   spool: Spool,
   text: FleetText,
   clashes: ReadonlyMap<string, unknown>,
-  write: WriteText,
+  { write, signal }: Writing,
 ): Promise<void> {
   await write(text.hosts);
   let isFirst = true;
   for await (const all of recordsOf(spool, END)) {
+    signal.throwIfAborted();
     const hosts = clashes.size === 0 ? all : all.filter((host) => !clashes.has(nameInText(host)));
     if (hosts.length === 0) continue;
     await write(text.joined(hosts, isFirst));

@@ -127,16 +127,28 @@ function sessionDependencies(shared: WorkerShared) {
 /** Components of the whole fleet that are in memory at a time, twice: others wait for the event loop meanwhile. */
 const INVENTORY_PAGE = 5_000;
 
+/** Does pieces of work one behind the other, whatever came of the former. */
+function createOrder(): <Result>(work: () => Promise<Result>) => Promise<Result> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const mine = last.then(work, work);
+    last = mine;
+    return mine;
+  };
+}
+
 /** Where dynamic inventories come from here. */
 function inventoryProvider(env: Environment, db: Db): InventoryProvider {
   if (env.MUSTER_INVENTORY === 'hsm') {
     const caFile = env.MUSTER_CA_FILE;
     return { kind: 'hsm', read: createHsmClient({ baseUrl: env.MUSTER_HSM_URL, ...(caFile ? { caFile } : {}) }) };
   }
+  // Each reading of the fleet holds a connection for as long as its pages are worked on, and all of them share this process.
+  const oneByOne = createOrder();
   return {
     kind: 'components',
     readComponents: (ids) => inventoryComponents(db, ids),
-    eachPage: (take) => eachInventoryPage(db, INVENTORY_PAGE, take),
+    eachPage: (take) => oneByOne(() => eachInventoryPage(db, INVENTORY_PAGE, take)),
     anyGroup: (names) => anyGroupOfTags(db, names),
     allowLocalConnection: env.MUSTER_ALLOW_LOCAL_CONNECTION,
   };
