@@ -2,7 +2,7 @@
 
 It is done once in the warm process, and nothing of a site or a run goes into it. Each answer belongs to the very text that it was made
 from. So a run that has another text, such as a changed plugin or a `module_utils` of its own, gets the answer of Ansible itself.
-A release of ansible-core that is built otherwise is slower, not wrong.
+Releases of ansible-core that are not KNOWN work it out in each run.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
+
+KNOWN = '2.19.'
+"""Releases whose inner functions are those that this file stands in for."""
 
 ALL_OF = ('become', 'callback', 'connection', 'shell')
 """Kinds of plugins of which Ansible loads each one that is there, with its documentation."""
@@ -30,6 +33,10 @@ _UTILS = ('ansible', 'module_utils')
 
 def work_ahead(own_plugins: str) -> Iterator[None]:
     """In the warm process: works in short steps, so that runs may be started in between. `own_plugins`: the folder of Muster's plugins."""
+    from ansible.release import __version__
+
+    if not __version__.startswith(KNOWN):
+        return
     for steps in (_documentation(own_plugins), _imports(), _files_of_modules()):
         try:
             yield from steps
