@@ -118,10 +118,12 @@ def test_as_process_1_it_leaves_no_zombie_and_ends_on_term(pod: Pod, muster: Mus
     if subprocess.run([*unshare, 'true'], capture_output=True, check=False).returncode != 0:
         pytest.skip('a process table of its own needs root')
     pod.inventory_done('h1')
-    gone = pod.path('gone')
+    left, gone = pod.path('left'), pod.path('gone')
+    # Until it has left the session of the run, the end of the run ends it too.
+    orphan = f'(setsid sh -c "touch {left}; sleep 3; touch {gone}" > /dev/null 2>&1 &)'
     pod.playbook(
         '- hosts: all\n  gather_facts: false\n  tasks:\n'
-        f'    - raw: (setsid sh -c "sleep 3; touch {gone}" > /dev/null 2>&1 &)\n'
+        f'    - raw: {orphan}; until [ -e {left} ]; do sleep 0.1; done\n'
     )
     pod.order()
     outer = pod.start('ansible', unshare)
