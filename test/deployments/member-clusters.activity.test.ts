@@ -274,7 +274,7 @@ describe('a probe', () => {
       (_request, response) => void response.end(Buffer.alloc(33 * 1024 * 1024, ' ')),
       { refused: 'NotKubernetes' },
     ],
-  ])('says what is wrong with %s', async (_title, listener, expected, withinMs) => {
+  ])('says what is wrong with %s', async (...[_title, listener, expected, withinMs]) => {
     answer = listener;
     expect(await version({}, withinMs)).toMatchObject(expected);
   });
