@@ -13,10 +13,11 @@ import {
   readComponentDetails,
 } from '../../store/components/component-list.ts';
 import { findComponent, knownIds } from '../../store/components/components.ts';
+import { idsOfFailure } from '../../store/components/last-failures.ts';
 import { readOptions } from '../../store/configurations/options.ts';
 import type { Db } from '../../store/connection/database.ts';
+import { bothOf } from './both-of.ts';
 import { createStatusReader, type StatusReader } from './desired-layers.ts';
-import { bothOf, idsOfFailure } from './failures.ts';
 import { componentNotFound } from './read-components.ts';
 import { selectComponents, selectionOf } from './select-components.ts';
 import { expandHostlist } from './select-once.ts';

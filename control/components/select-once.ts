@@ -10,10 +10,11 @@ import { musterError } from '../../domain/errors.ts';
 import { wireTime } from '../../domain/text/times.ts';
 import { statusesOfComponents } from '../../store/components/component-status.ts';
 import { idsWithTag, knownIds } from '../../store/components/components.ts';
+import { idsOfFailure } from '../../store/components/last-failures.ts';
 import { findSelection, insertSelection } from '../../store/components/selections.ts';
 import { readOptions } from '../../store/configurations/options.ts';
 import type { Db } from '../../store/connection/database.ts';
-import { bothOf, idsOfFailure } from './failures.ts';
+import { bothOf } from './both-of.ts';
 import type { WriteComponentsDependencies } from './put-components.ts';
 import { selectionOf } from './select-components.ts';
 

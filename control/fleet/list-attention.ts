@@ -5,7 +5,6 @@ import { groupFailures } from '../../store/components/last-failures.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { readTrouble } from '../../store/fleet/attention.ts';
 import { readBatcher } from '../batches/read-batches.ts';
-import { failureId } from '../components/failures.ts';
 import { readDisk } from '../service/read-disk.ts';
 
 interface AttentionDependencies {
@@ -28,14 +27,11 @@ export async function listAttention({ db, clock, dataDir, readWorkers }: Attenti
     readWorkers().catch(() => null),
     readDisk(dataDir),
   ]);
-  const items = attentionItems(
-    {
-      ...{ failures, ...stored, isBatcherLate: batcher.state === 'late' },
-      workers: workers?.ok === false ? workers.reason : null,
-      disk: disk?.low === true ? disk : null,
-    },
-    failureId,
-  );
+  const items = attentionItems({
+    ...{ failures, ...stored, isBatcherLate: batcher.state === 'late' },
+    workers: workers?.ok === false ? workers.reason : null,
+    disk: disk?.low === true ? disk : null,
+  });
   const first = firstItems(items);
   return { items: first, more: items.length - first.length, as_of: now.toISOString() };
 }

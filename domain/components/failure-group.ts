@@ -1,8 +1,8 @@
-import { failureSignature } from './failure-signature.ts';
-
-/** Failed components with the same last message. */
+/** Failed components whose last messages have the same signature. */
 export interface FailureGroup {
-  /** Null where nothing says why. */
+  /** Id of what they have in common, for addresses. */
+  failure: string;
+  /** Of the newest of them; null where nothing says why. */
   message: string | null;
   count: number;
   since: Date;
@@ -10,9 +10,4 @@ export interface FailureGroup {
   latest: Date;
   host: string;
   session: { id: string; name: string } | null;
-}
-
-/** Returns what failures of the group have in common with those of others; '' where nothing says why. */
-export function signatureOf({ message, host }: FailureGroup): string {
-  return message === null ? '' : failureSignature(message, host);
 }

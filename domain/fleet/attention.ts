@@ -1,5 +1,5 @@
 /** From what the store has of trouble to what a person is told of it. */
-import { type FailureGroup, signatureOf } from '../components/failure-group.ts';
+import type { FailureGroup } from '../components/failure-group.ts';
 import { firstLine } from '../components/failure-signature.ts';
 import { bytesText } from '../text/bytes-text.ts';
 import { shellWord } from '../text/shell-word.ts';
@@ -30,13 +30,10 @@ const LATE = { events: 30, outbox: 60 } as const;
 
 const NO_WORDS = 'nothing is kept of why';
 
-/**
- * Returns the items, the worst first: by kind, then by count, then the oldest.
- * @param failureId returns the id of a signature
- */
-export function attentionItems(trouble: Trouble, failureId: (signature: string) => string): AttentionItem[] {
+/** Returns the items, the worst first: by kind, then by count, then the oldest. */
+export function attentionItems(trouble: Trouble): AttentionItem[] {
   const items = [
-    ...bySignature(trouble.failures).map(([signature, group]) => failedItem(group, failureId(signature))),
+    ...trouble.failures.map(failedItem),
     ...trouble.held.map(heldItem),
     ...trouble.rollouts.map(rolloutItem),
     ...trouble.backoffs.map(backoffItem),
@@ -60,24 +57,7 @@ export function firstItems(items: readonly AttentionItem[]): AttentionItem[] {
 
 const OF_MUSTER: readonly AttentionItem['kind'][] = ['workers_away', 'low_disk', 'lag'];
 
-/** Joins the groups whose messages differ only in what is of one host or one try. */
-function bySignature(groups: readonly FailureGroup[]): [signature: string, group: FailureGroup][] {
-  const joined = new Map<string, FailureGroup>();
-  for (const group of groups) {
-    const key = signatureOf(group);
-    const known = joined.get(key);
-    if (known === undefined) {
-      joined.set(key, group);
-      continue;
-    }
-    const newest = group.latest > known.latest ? group : known;
-    const oldest = group.since < known.since ? group : known;
-    joined.set(key, { ...newest, count: known.count + group.count, since: oldest.since });
-  }
-  return [...joined];
-}
-
-function failedItem({ message, count, since, session }: FailureGroup, failure: string): AttentionItem {
+function failedItem({ failure, message, count, since, session }: FailureGroup): AttentionItem {
   return {
     kind: 'failed_components',
     what: count === 1 ? 'failed host' : 'failed hosts',

@@ -1,54 +1,37 @@
 import { describe, expect, test } from '@jest/globals';
 import type { FailureGroup } from '../../domain/components/failure-group.ts';
-import { failureSignature } from '../../domain/components/failure-signature.ts';
 import { attentionItems, firstItems, type Trouble } from '../../domain/fleet/attention.ts';
-
-describe('the signature of a failure', () => {
-  test.each([
-    ['Install: rc 100: node013 has no slurmd', 'node013', 'Install: rc N: HOST has no slurmd'],
-    ['took 12.5 s at 2026-11-27T10:00:00Z', 'n1', 'took N.N s at TIME'],
-    ['no /tmp/ansible-abc12/x.py', 'n1', 'no PATH'],
-    ['no /root/.ansible/tmp/ansible-tmp-17/AnsiballZ.py', 'n1', 'no PATH'],
-    ['id 9f86d081884c7d65 at 0xdeadbeef', 'n1', 'id HEX at HEX'],
-    ['the facade is defaced', 'n1', 'the facade is defaced'],
-    ['\n  first \nsecond', '', 'first'],
-    ['', 'n1', ''],
-  ])('of %j', (message, host, signature) => {
-    expect(failureSignature(message, host)).toBe(signature);
-  });
-});
 
 const at = (minute: number) => new Date(Date.UTC(2026, 10, 27, 10, minute));
 const group = (message: string | null, host: string, minute: number, count = 1): FailureGroup => ({
-  ...{ message, count, host, since: at(minute), latest: at(minute + 1) },
+  ...{ failure: `<${host}>`, message, count, host, since: at(minute), latest: at(minute + 1) },
   session: { id: `id-${minute}`, name: `s${minute}` },
 });
 const NOTHING: Trouble = {
   ...{ failures: [], held: [], rollouts: [], schedules: [], backoffs: [], waiting: null, drift: null },
   ...{ workers: null, disk: null, lags: { events: 29, outbox: 59 }, isBatcherLate: false },
 };
-const itemsOf = (trouble: Partial<Trouble>) =>
-  attentionItems({ ...NOTHING, ...trouble }, (signature) => `<${signature}>`);
+const itemsOf = (trouble: Partial<Trouble>) => attentionItems({ ...NOTHING, ...trouble });
 
 describe('what needs attention', () => {
   test('is nothing where nothing is wrong', () => {
     expect(itemsOf({})).toEqual([]);
   });
 
-  test('joins failures that differ in hosts and numbers alone, and leads to the newest', () => {
-    const failures = [group('n1: rc 100\nmore', 'n1', 5, 2), group('n2: rc 7', 'n2', 9), group(null, 'n3', 1)];
+  test('has failures with the first line of the newest, and leads to its session', () => {
+    const failures = [group('\nn2: rc 7\nmore', 'n2', 9, 3), group(null, 'n3', 1)];
     expect(itemsOf({ failures })).toMatchObject([
       {
         kind: 'failed_components',
         what: 'failed hosts',
         count: 3,
-        since: at(5).toISOString(),
+        since: at(9).toISOString(),
         reason: 'n2: rc 7',
-        failure: '<HOST: rc N>',
+        failure: '<n2>',
         fix: { command: './muster session retry s9 --hosts failed' },
         link: { page: 'sessions', name: 's9', id: 'id-9' },
       },
-      { count: 1, reason: 'nothing is kept of why', failure: '<>' },
+      { count: 1, reason: 'nothing is kept of why', failure: '<n3>' },
     ]);
   });
 
