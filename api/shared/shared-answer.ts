@@ -28,15 +28,20 @@ export function sharedAnswer<T>(
   };
 }
 
-/** The answer that was read last, at once, while the next one is read; where there is none yet, the first one. */
-export function lastAnswer<T>(read: () => Promise<T>): () => Promise<T> {
-  let last: { answer: T } | undefined;
+/**
+ * The answer that was read last, at once, while the next one is read. Where there is none yet, or its read began longer ago, the next one: what that
+ * read throws is thrown then.
+ * @param maxAgeMs an answer is given at once for so long after its read began, ms
+ */
+export function lastAnswer<T>(read: () => Promise<T>, maxAgeMs: number): () => Promise<T> {
+  let last: { at: number; answer: T } | undefined;
   return async () => {
+    const now = performance.now();
     const next = read().then((answer) => {
-      last = { answer };
+      if (last === undefined || last.at <= now) last = { at: now, answer };
       return answer;
     });
-    if (last === undefined) return next;
+    if (last === undefined || now - last.at >= maxAgeMs) return next;
     next.catch(() => undefined);
     return last.answer;
   };

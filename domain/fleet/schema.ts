@@ -30,7 +30,9 @@ export const FleetSchema = z
     stop: StopStateSchema,
     attention: count
       .nullable()
-      .describe('What needs a person, as `GET /fleet/attention` had it last; null where that could not be read.'),
+      .describe(
+        'How much needs a person, as `GET /fleet/attention` counted it up to 14 s ago; null where the last count is older and a new one fails.',
+      ),
     as_of: z
       .string()
       .describe(

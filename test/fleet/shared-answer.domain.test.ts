@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { sharedAnswer } from '../../api/shared/shared-answer.ts';
+import { lastAnswer, sharedAnswer } from '../../api/shared/shared-answer.ts';
 import { countsKeptFor } from '../../domain/fleet/kept-counts.ts';
 
 test('a read is shared while it goes on, however long it takes', async () => {
@@ -34,6 +34,26 @@ test('how long an answer is shared may depend on it', async () => {
     (found) => (found === 1 ? 0 : 60_000),
   );
   expect([await ask(), await ask(), await ask()]).toEqual([1, 2, 2]);
+});
+
+test('the last answer is given at once while the next one is read', async () => {
+  const ends: ((value: number) => void)[] = [];
+  const ask = lastAnswer(() => new Promise<number>((resolve) => ends.push(resolve)), 60_000);
+  const first = ask();
+  ends[0]?.(1);
+  expect(await first).toBe(1);
+  expect(await ask()).toBe(1);
+  ends[1]?.(2);
+  await new Promise(setImmediate);
+  expect(await ask()).toBe(2);
+});
+
+test('an answer that is too old is not given: the next one is waited for, and fails with its read', async () => {
+  const reads = [async () => 1, async () => 2, () => Promise.reject(new Error('no')), async () => 4];
+  const ask = lastAnswer(() => (reads.shift() ?? (async () => 0))(), 0);
+  expect([await ask(), await ask()]).toEqual([1, 2]);
+  await expect(ask()).rejects.toThrow('no');
+  expect(await ask()).toBe(4);
 });
 
 test.each([

@@ -14,6 +14,9 @@ import { stopRoutes, warnWhileStopped } from './stop-routes.ts';
 /** So long all callers get the same counts, the same list of what needs attention, and the same counts by the hour, ms. */
 const [SHARED_MS, ATTENTION_SHARED_MS, HOURS_SHARED_MS] = [1_000, 3_000, 30_000];
 
+/** So old the number of what needs attention may be beside the counts, ms: an older one is waited for. */
+const ATTENTION_MAX_AGE_MS = 10_000;
+
 /** What concerns all lanes at once. */
 export const fleet: ApiLane = (shared, { stops }) => {
   const { dataDir } = shared.settings;
@@ -24,7 +27,7 @@ export const fleet: ApiLane = (shared, { stops }) => {
   const countAttention = lastAnswer(async () => {
     const { items, more } = await attention();
     return items.length + more;
-  });
+  }, ATTENTION_MAX_AGE_MS);
   const counts = sharedAnswer(
     () => countAll(shared),
     ({ total }) => countsKeptFor(total, SHARED_MS),

@@ -1,6 +1,6 @@
-import { statfs } from 'node:fs/promises';
 import { Gauge, Registry } from 'prom-client';
 import { countOperatorWork } from '../../../control/operator/read-operators.ts';
+import { readDisk } from '../../../control/service/read-disk.ts';
 import { isConnectionError } from '../../../store/connection/database.ts';
 import { readTallies } from '../../../store/connection/tallies.ts';
 import { countDeployments } from '../../../store/deployments/gauges.ts';
@@ -62,11 +62,11 @@ function surroundings(registry: Registry, deps: ExpositionParts): () => Promise<
     const [health, atWork, free] = await Promise.all([
       deps.engineHealth(),
       deps.readWorkers().catch(() => null),
-      statfs(deps.dataDir).catch(() => null),
+      readDisk(deps.dataDir),
     ]);
     engine.set(Number(health.ok));
     setOrRemove(workers, health.ok ? atWork?.count : undefined);
-    setOrRemove(disk, free === null ? undefined : free.bavail * free.bsize);
+    setOrRemove(disk, free?.free);
   };
 }
 

@@ -52,13 +52,25 @@ export function topicOfRecord(
       : null;
 }
 
+/** Tells a reader of a topic that has changed. */
+type Tell = (topic: string) => void;
+
 /** One topic while it has readers, and a while longer. */
 export interface Watch extends Watched {
   /** What the last look saw; null before the first. */
   revision: string | null;
-  readers: Set<(topic: string) => void>;
+  /** Adds a reader. A watch that rested looks at its topic then: what changed meanwhile is told. */
+  join(tell: Tell): void;
+  leave(tell: Tell): void;
+}
+
+/** A watch with what makes it go on. */
+interface Running extends Watch {
+  readers: Set<Tell>;
   /** Since when it has no reader, ms; null while it has some. */
   idleSince: number | null;
+  /** Ends the rest of a watch that has no reader. */
+  wake(): void;
   stop: AbortController;
 }
 
@@ -69,7 +81,7 @@ export interface TopicWatches {
   count(): number;
   /** Returns whether there is such a topic for the caller; null: who asks is not asked for. */
   has(name: string, caller: Caller | null): boolean;
-  /** Returns the watch of a topic, begun now if need be; null where there is no such topic for the caller. */
+  /** Returns the watch of a topic, begun now if need be; null where there is no such topic for the caller, and where too many have readers. */
   watch(name: string, caller: Caller | null): Watch | null;
   /** Returns what is known of a topic that was looked at; undefined for another. */
   known(name: string): Watched | undefined;
@@ -80,18 +92,21 @@ export interface TopicWatchOptions {
   /** Topics by their word. Read when a topic is opened: lanes fill it while routes are declared. */
   sources: Readonly<Record<string, OpenTopic>>;
   log: Pick<FastifyBaseLogger, 'warn'>;
-  /** A topic without readers is watched for so long, so that a reader that comes again goes on, ms. */
+  /** The watch of a topic without readers is kept for so long, so that a reader that comes again goes on, ms. It looks at nothing meanwhile. */
   lingerMs?: number;
+  /** Topics that are watched at most. Where there are more, those without readers go; then new ones are left out. */
+  most?: number;
 }
 
 const LINGER_MS = 60_000;
 /** Time between looks that no announcement asks for, ms: a lost announcement is made good by the next look. */
 const LOOK_ANYWAY_MS = 60_000;
 const FAILED_PAUSE_MS = 1_000;
+const MOST = 5_000;
 
 /** Begins to watch what is asked for. */
-export function watchTopics({ sources, log, lingerMs = LINGER_MS }: TopicWatchOptions): TopicWatches {
-  const watches = new Map<string, Watch>();
+export function watchTopics({ sources, log, lingerMs = LINGER_MS, most = MOST }: TopicWatchOptions): TopicWatches {
+  const watches = new Map<string, Running>();
   let count = 0;
 
   const sourceOf = (name: string, caller: Caller | null): TopicSource | null => {
@@ -100,7 +115,7 @@ export function watchTopics({ sources, log, lingerMs = LINGER_MS }: TopicWatchOp
     if (source === null || caller === null) return source;
     return refusal({ least: source.least ?? 'reader' }, caller, undefined) === null ? source : null;
   };
-  const look = async (name: string, watch: Watch, source: TopicSource) => {
+  const look = async (name: string, watch: Running, source: TopicSource) => {
     const revision = await source.read();
     if (revision === watch.revision) return;
     count += 1;
@@ -109,10 +124,14 @@ export function watchTopics({ sources, log, lingerMs = LINGER_MS }: TopicWatchOp
     watch.revision = revision;
     for (const tell of watch.readers) tell(name);
   };
-  const follow = async (name: string, watch: Watch, source: TopicSource) => {
+  const follow = async (name: string, watch: Running, source: TopicSource) => {
     const hints = source.join();
     const { signal } = watch.stop;
     while (!signal.aborted) {
+      if (watch.readers.size === 0) {
+        await untilRead(watch);
+        continue;
+      }
       const { version } = hints;
       try {
         await look(name, watch, source);
@@ -125,15 +144,25 @@ export function watchTopics({ sources, log, lingerMs = LINGER_MS }: TopicWatchOp
     }
     hints.leave();
   };
+  const end = (name: string, watch: Running) => {
+    watch.stop.abort();
+    watches.delete(name);
+  };
   const sweep = setInterval(() => {
     const before = performance.now() - lingerMs;
-    for (const [name, watch] of watches) {
-      if (watch.idleSince === null || watch.idleSince > before) continue;
-      watch.stop.abort();
-      watches.delete(name);
-    }
+    for (const [name, watch] of watches) if (watch.idleSince !== null && watch.idleSince <= before) end(name, watch);
   }, lingerMs / 4);
   sweep.unref();
+  /** Returns whether one more can be watched. */
+  const makeRoom = () => {
+    if (watches.size < most) return true;
+    for (const [name, watch] of watches) {
+      if (watch.idleSince === null) continue;
+      end(name, watch);
+      return true;
+    }
+    return false;
+  };
 
   return {
     process: randomBytes(8).toString('hex'),
@@ -144,8 +173,8 @@ export function watchTopics({ sources, log, lingerMs = LINGER_MS }: TopicWatchOp
       if (source === null) return null;
       const running = watches.get(name);
       if (running !== undefined) return running;
-      const stop = new AbortController();
-      const watch: Watch = { since: 0, changed: 0, revision: null, readers: new Set(), idleSince: null, stop };
+      if (!makeRoom()) return null;
+      const watch = beginWatch();
       watches.set(name, watch);
       void follow(name, watch, source);
       return watch;
@@ -160,6 +189,36 @@ export function watchTopics({ sources, log, lingerMs = LINGER_MS }: TopicWatchOp
       watches.clear();
     },
   };
+}
+
+function beginWatch(): Running {
+  const watch: Running = {
+    ...{ since: 0, changed: 0, revision: null, readers: new Set<Tell>(), idleSince: null },
+    stop: new AbortController(),
+    wake: () => {},
+    join: (tell) => {
+      watch.readers.add(tell);
+      watch.idleSince = null;
+      watch.wake();
+    },
+    leave: (tell) => {
+      watch.readers.delete(tell);
+      if (watch.readers.size === 0) watch.idleSince = performance.now();
+    },
+  };
+  return watch;
+}
+
+/** Resolves when the watch has a reader again, or is stopped. */
+async function untilRead(watch: Running): Promise<void> {
+  const { signal } = watch.stop;
+  if (signal.aborted) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const end = () => resolve();
+  signal.addEventListener('abort', end);
+  watch.wake = end;
+  await promise;
+  signal.removeEventListener('abort', end);
 }
 
 async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {

@@ -91,8 +91,7 @@ function openReader(
   const drop = (name: string, watch: Watch) => {
     mine.delete(name);
     pending.delete(name);
-    watch.readers.delete(tell);
-    if (watch.readers.size === 0) watch.idleSince = performance.now();
+    watch.leave(tell);
   };
   const topics = (): StreamTopics => ({ topics: [...mine.keys()], left_out: leftOut });
   /** Returns true for news, false when nothing came for so long. */
@@ -120,8 +119,7 @@ function openReader(
           continue;
         }
         mine.set(name, watch);
-        watch.readers.add(tell);
-        watch.idleSince = null;
+        watch.join(tell);
         // What the reader has may be older than its interest. Before the first look is over, that look tells.
         if (watch.revision !== null) tell(name);
       }
