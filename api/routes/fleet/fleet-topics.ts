@@ -9,9 +9,13 @@ import { readSchedulesRevision } from '../../../store/schedules/revisions.ts';
 import { readSessionsRevision } from '../../../store/sessions/revisions.ts';
 import { type OpenTopic, topicOfList } from '../../server/streaming/topic-watches.ts';
 import type { ApiShared } from '../../shared/api-shared.ts';
+import { sharedAnswer } from '../../shared/shared-answer.ts';
 
 /** What time alone changes is looked at so often, ms. */
 const ANYWAY_MS = 10_000;
+
+/** So long two topics have the same read of what they are made of, ms. */
+const PARTS_SHARED_MS = 1_000;
 
 /** What is shared by all who ask. */
 export interface SharedFleet {
@@ -30,12 +34,15 @@ interface Counted {
  * read where something that it is made of has changed, which costs little to see.
  */
 export function fleetTopics({ db, clock, streams }: Pick<ApiShared, 'db' | 'clock' | 'streams'>, shared: SharedFleet) {
-  const parts = async () =>
-    (
-      await Promise.all(
-        [readComponentsRevision, readBatchesRevision, readStopRevision, readSessionsRevision].map((read) => read(db)),
-      )
-    ).join(' ');
+  const parts = sharedAnswer(
+    async () =>
+      (
+        await Promise.all(
+          [readComponentsRevision, readBatchesRevision, readStopRevision, readSessionsRevision].map((read) => read(db)),
+        )
+      ).join(' '),
+    PARTS_SHARED_MS,
+  );
   const troubles = async () =>
     [await parts(), await readRolloutsRevision(db), await readSchedulesRevision(db)].join(' ');
   return {
