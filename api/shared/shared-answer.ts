@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 /**
  * One read for all who ask within so long after it began, ms, and for all who ask while it goes on: slow reads do not pile up. What failed is read
  * again for the next caller.
@@ -44,5 +46,29 @@ export function lastAnswer<T>(read: () => Promise<T>, maxAgeMs: number): () => P
     if (last === undefined || now - last.at >= maxAgeMs) return next;
     next.catch(() => undefined);
     return last.answer;
+  };
+}
+
+/**
+ * One read for all who ask before it begins. It begins when the one before has ended, and so long after that one began at least, ms. No answer is older than its
+ * question: a page that was told of a change, and asks for the last time, has it.
+ */
+export function nextAnswer<T>(read: () => Promise<T>, gapMs: number): () => Promise<T> {
+  let next: Promise<T> | undefined;
+  let before: Promise<unknown> = Promise.resolve();
+  let begunAt = Number.NEGATIVE_INFINITY;
+  const readInTurn = async () => {
+    await before;
+    const rest = begunAt + gapMs - performance.now();
+    if (rest > 0) await delay(rest);
+    next = undefined;
+    begunAt = performance.now();
+    const answer = read();
+    before = answer.catch(() => undefined);
+    return answer;
+  };
+  return () => {
+    next ??= readInTurn();
+    return next;
   };
 }

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { lastAnswer, sharedAnswer } from '../../api/shared/shared-answer.ts';
+import { keptByKey } from '../../api/shared/kept-by-key.ts';
+import { lastAnswer, nextAnswer, sharedAnswer } from '../../api/shared/shared-answer.ts';
 import { countsKeptFor } from '../../domain/fleet/kept-counts.ts';
 
 test('a read is shared while it goes on, however long it takes', async () => {
@@ -54,6 +55,42 @@ test('an answer that is too old is not given: the next one is waited for, and fa
   expect([await ask(), await ask()]).toEqual([1, 2]);
   await expect(ask()).rejects.toThrow('no');
   expect(await ask()).toBe(4);
+});
+
+test('an answer is never older than its question: those who ask during a read have the next one', async () => {
+  const ends: ((value: number) => void)[] = [];
+  const ask = nextAnswer(() => new Promise<number>((resolve) => ends.push(resolve)), 0);
+  const [first, same] = [ask(), ask()];
+  await new Promise(setImmediate);
+  const [later, last] = [ask(), ask()];
+  await new Promise(setImmediate);
+  expect(ends).toHaveLength(1);
+  ends[0]?.(1);
+  expect(await Promise.all([first, same])).toEqual([1, 1]);
+  await new Promise(setImmediate);
+  expect(ends).toHaveLength(2);
+  ends[1]?.(2);
+  expect(await Promise.all([later, last])).toEqual([2, 2]);
+});
+
+test('the next read comes when its time has come, and after one that failed', async () => {
+  const begun: number[] = [];
+  const ask = nextAnswer(async () => {
+    begun.push(performance.now());
+    if (begun.length === 1) throw new Error('no');
+    return begun.length;
+  }, 30);
+  await expect(ask()).rejects.toThrow('no');
+  expect(await ask()).toBe(2);
+  const [first = 0, second = 0] = begun;
+  expect(second - first).toBeGreaterThanOrEqual(28);
+});
+
+test('so many are kept by their keys, those that were asked for last', () => {
+  const made: string[] = [];
+  const of = keptByKey((key) => made.push(key), 2);
+  for (const key of ['a', 'b', 'a', 'c', 'a', 'b']) of(key);
+  expect(made).toEqual(['a', 'b', 'c', 'b']);
 });
 
 test.each([

@@ -11,12 +11,21 @@ import {
 } from '../../../domain/configurations/history-schema.ts';
 import type { ApiServer } from '../../server/api-server.ts';
 import type { ApiShared } from '../../shared/api-shared.ts';
+import { keptByKey } from '../../shared/kept-by-key.ts';
+import { nextAnswer } from '../../shared/shared-answer.ts';
 
 const tags = ['configurations'];
 const params = z.object({ configuration: z.string().describe('Name of the configuration.') });
 
+/** From one count of what uses a configuration to the next at least, ms: each counts all components that desire it, and each page asks at each change. */
+const USAGE_GAP_MS = 1_000;
+/** Configurations whose counts are shared. */
+const USAGES = 100;
+
 /** What became of one configuration, and what uses it. */
 export async function configurationRoutes(app: ApiServer, { db }: Pick<ApiShared, 'db'>): Promise<void> {
+  const usageOf = keptByKey((name) => nextAnswer(() => configurationUsage(db, name), USAGE_GAP_MS), USAGES);
+
   app.get(
     '/configurations/:configuration/history',
     {
@@ -63,6 +72,6 @@ export async function configurationRoutes(app: ApiServer, { db }: Pick<ApiShared
       },
       config: { access: 'reader', class: 'list' },
     },
-    ({ params: { configuration } }) => configurationUsage(db, configuration),
+    ({ params: { configuration } }) => usageOf(configuration)(),
   );
 }

@@ -2,12 +2,13 @@ import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { z } from 'zod';
-import { createGridReader, type FleetGridWhole } from '../../../control/fleet/read-grid.ts';
+import { createGridReader } from '../../../control/fleet/read-grid.ts';
 import { FleetGridSchema, ThroughputSchema } from '../../../domain/fleet/grid-schema.ts';
 import { KEY_MAX } from '../../../domain/schema.ts';
 import type { GridGrouping } from '../../../store/fleet/grid.ts';
 import type { ApiServer } from '../../server/api-server.ts';
 import type { ApiShared } from '../../shared/api-shared.ts';
+import { keptByKey } from '../../shared/kept-by-key.ts';
 import { sharedAnswer } from '../../shared/shared-answer.ts';
 import type { SharedFleet } from './fleet-topics.ts';
 
@@ -30,17 +31,10 @@ const compress = promisify(gzip);
 
 /** The fleet as a grid, and what was configured by the hour. */
 export async function gridRoutes(app: ApiServer, deps: Pick<ApiShared, 'db'>, shared: SharedFleet): Promise<void> {
-  const readers = new Map<string, () => Promise<FleetGridWhole>>();
-  const readerOf = (group: string) => {
-    const reader = readers.get(group) ?? sharedAnswer(createGridReader(deps.db, groupingOf(group)), GRID_SHARED_MS);
-    readers.delete(group);
-    readers.set(group, reader);
-    for (const oldest of readers.keys()) {
-      if (readers.size <= GROUPINGS) break;
-      readers.delete(oldest);
-    }
-    return reader;
-  };
+  const readerOf = keptByKey(
+    (group) => sharedAnswer(createGridReader(deps.db, groupingOf(group)), GRID_SHARED_MS),
+    GROUPINGS,
+  );
 
   app.get(
     '/fleet/grid',
