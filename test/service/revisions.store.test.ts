@@ -1,12 +1,17 @@
 /** Revisions by which topics know that something has changed. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type RawBuilder, sql } from 'kysely';
-import { readBatchesRevision } from '../../store/batches/revisions.ts';
+import { readAccessRevision } from '../../store/access/revisions.ts';
+import { readAuditRevision } from '../../store/audit/revisions.ts';
+import { readBatchesRevision, readRolloutsRevision } from '../../store/batches/revisions.ts';
+import { readOptionsRevision, readSourcesRevision } from '../../store/configurations/revisions.ts';
 import { newestRows } from '../../store/connection/newest-rows.ts';
 import { readDeploymentRevision, readDeploymentsRevision } from '../../store/deployments/revisions.ts';
+import { readImagesRevision } from '../../store/images/revisions.ts';
 import { readOperatorsRevision, readReconcileRevision, readResourceRevision } from '../../store/operator/revisions.ts';
 import { readAttemptRevision, readPlanRevision, readPlansRevision } from '../../store/propagation/revisions.ts';
 import { readDriftRevision, readSchedulesRevision } from '../../store/schedules/revisions.ts';
+import { readWebhooksRevision } from '../../store/webhooks/revisions.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 
 const NOW = new Date('2026-11-21T10:00:20Z');
@@ -186,4 +191,87 @@ describe('the revision', () => {
         sql`insert into batch_keys (key, last_seen_at) values ('k', ${NOW})`,
       ],
     ));
+
+  test('of access differs with tokens and secrets, and with their use once a minute', async () => {
+    const { db } = database;
+    const read = () => readAccessRevision(db);
+    await expectNews(read, [
+      sql`insert into tokens (id, hash, name, role, created_at) values (${ID}, 'h', 't', 'reader', ${NOW})`,
+      sql`update tokens set last_used_at = ${NOW} where id = ${ID}`,
+      sql`insert into tokens (id, hash, name, role, created_at) values (${OTHER}, 'i', 'u', 'reader', ${later(-60)})`,
+    ]);
+    const before = await read();
+    await run(sql`update tokens set last_used_at = ${later(5)} where id = ${ID}`);
+    expect(await read()).toBe(before);
+    await expectNews(read, [
+      sql`update tokens set last_used_at = ${later(60)} where id = ${ID}`,
+      sql`update tokens set revoked_at = ${later(60)} where id = ${ID}`,
+      sql`update tokens set revoked_at = ${later(30)} where id = ${OTHER}`,
+      sql`insert into secrets (name, key, ciphertext, updated_at) values ('s', 'k', 'c', ${NOW})`,
+      sql`update secrets set ciphertext = 'd', updated_at = ${later(1)} where name = 's'`,
+      sql`delete from secrets where name = 's'`,
+    ]);
+  });
+
+  test('of the audit differs with each record, also one that commits late', () =>
+    expectNews(
+      () => readAuditRevision(database.db),
+      [
+        sql`insert into audit (at, action, kind, name) values (now(), 'create', 'source', 'one')`,
+        sql`insert into audit (at, action, kind, name) values (now() - interval '5 s', 'update', 'source', 'one')`,
+      ],
+    ));
+
+  test('of images differs with them and with jobs', () =>
+    expectNews(
+      () => readImagesRevision(database.db),
+      [
+        sql`insert into images (id, name, arch, created_at, updated_at) values (${ID}, 'i', 'x86_64', ${NOW}, ${NOW})`,
+        sql`update images set size = 1, updated_at = ${later(1)} where id = ${ID}`,
+        sql`insert into image_jobs (id, image_id, request, arch, public_key, status, store_id, result_id, created_at)
+          values (${OTHER}, ${ID}, '{}', 'x86_64', 'k', 'creating', ${OTHER}, ${OTHER}, ${NOW})`,
+        sql`update image_jobs set status = 'error' where id = ${OTHER}`,
+        sql`delete from images where id = ${ID}`,
+      ],
+    ));
+
+  test('of webhooks differs with them and with deliveries', () =>
+    expectNews(
+      () => readWebhooksRevision(database.db),
+      [
+        sql`insert into webhooks (name, url, events, enabled, allow_private_redirects, created_at, updated_at)
+          values ('w', 'https://hooks.example.test/', '{session.ended}', true, false, ${NOW}, ${NOW})`,
+        sql`update webhooks set enabled = false, updated_at = ${later(1)} where name = 'w'`,
+        sql`insert into notifications (webhook, event, data) values ('w', 'session.ended', '{}')`,
+        sql`update notifications set state = 'delivered', delivered_at = now() where webhook = 'w'`,
+        sql`delete from webhooks where name = 'w'`,
+      ],
+    ));
+
+  test('of sources, of options, and of rollouts', async () => {
+    const { db } = database;
+    await expectNews(
+      () => readSourcesRevision(db),
+      [
+        sql`insert into sources (name, record, updated_at) values ('s', '{}', ${NOW})`,
+        sql`update sources set record = '{"description": "x"}', updated_at = ${later(1)} where name = 's'`,
+        sql`delete from sources where name = 's'`,
+      ],
+    );
+    await expectNews(
+      () => readOptionsRevision(db),
+      [
+        sql`insert into options (record, updated_at) values ('{}', ${NOW})`,
+        sql`update options set record = '{"default_playbook": "main.yml"}'`,
+      ],
+    );
+    await expectNews(
+      () => readRolloutsRevision(db),
+      [
+        sql`insert into rollouts (configuration, version, state, stage, created_at, updated_at) values ('c', '1', 'rolling', '1', ${NOW}, ${NOW})`,
+        sql`update rollouts set state = 'stopped', updated_at = ${later(1)} where configuration = 'c'`,
+        sql`update rollouts set is_current = false where configuration = 'c'`,
+      ],
+    );
+  });
 });
