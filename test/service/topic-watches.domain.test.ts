@@ -39,6 +39,19 @@ function listen(reader: TopicReader): string[] {
   })();
   return said;
 }
+/** Waits until nothing is looked at any more. */
+async function rest(state: { looks: number }): Promise<void> {
+  let before = -1;
+  await eventually(
+    'the looks end',
+    () => {
+      const isSame = state.looks === before;
+      before = state.looks;
+      return isSame;
+    },
+    10_000,
+  );
+}
 const told = (said: readonly string[], revision: string) => said.find((piece) => piece.includes(`"revision":"${revision}"`));
 const idOf = (piece: string | undefined) => /^id: (.+)$/m.exec(piece ?? '')?.[1] ?? null;
 
@@ -49,20 +62,26 @@ test('a topic without readers is not looked at, and what changed meanwhile is to
   const heard = listen(first);
   await eventually('the first look is told', async () => told(heard, 'a') !== undefined, 10_000);
   first.leave();
-  let before = -1;
-  await eventually(
-    'the looks end',
-    async () => {
-      const isSame = state.looks === before;
-      before = state.looks;
-      return isSame;
-    },
-    10_000,
-  );
+  await rest(state);
   state.revision = 'b';
   const again = listen(book.open(asker, ['list'], idOf(told(heard, 'a'))));
   await eventually('the change is told', async () => told(again, 'b') !== undefined, 10_000);
   expect(again.filter((piece) => piece.includes('resync'))).toEqual([]);
+});
+
+test('a new reader of a topic that rested is told once, after a look', async () => {
+  const { state, open } = source();
+  const book = bookOf(open);
+  const first = book.open(asker, ['list'], null);
+  const heard = listen(first);
+  await eventually('the first look is told', async () => told(heard, 'a') !== undefined, 10_000);
+  first.leave();
+  await rest(state);
+  const second = listen(book.open(asker, ['list'], null));
+  await eventually('it is told', async () => told(second, 'a') !== undefined, 10_000);
+  const looks = state.looks + 5;
+  await eventually('looks go on', async () => state.looks > looks, 10_000);
+  expect(second.filter((piece) => piece.includes('event: changed'))).toHaveLength(1);
 });
 
 test('beyond so many topics those without readers go, then new ones are left out', async () => {

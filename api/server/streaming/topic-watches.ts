@@ -59,14 +59,20 @@ type Tell = (topic: string) => void;
 export interface Watch extends Watched {
   /** What the last look saw; null before the first. */
   revision: string | null;
-  /** Adds a reader. A watch that rested looks at its topic then: what changed meanwhile is told. */
+  /** Adds a reader, and tells it at once; a watch that rests looks first. */
   join(tell: Tell): void;
+  /** The reader has what was seen before: it is told of what changed alone. */
+  excuse(tell: Tell): void;
   leave(tell: Tell): void;
 }
 
 /** A watch with what makes it go on. */
 interface Running extends Watch {
   readers: Set<Tell>;
+  /** Those of them that the next look tells, whether it sees a change or not. */
+  owed: Set<Tell>;
+  /** Whether what was seen may be old, for want of readers. */
+  isResting: boolean;
   /** Since when it has no reader, ms; null while it has some. */
   idleSince: number | null;
   /** Ends the rest of a watch that has no reader. */
@@ -117,12 +123,16 @@ export function watchTopics({ sources, log, lingerMs = LINGER_MS, most = MOST }:
   };
   const look = async (name: string, watch: Running, source: TopicSource) => {
     const revision = await source.read();
-    if (revision === watch.revision) return;
-    count += 1;
-    if (watch.revision === null) watch.since = count;
-    watch.changed = count;
-    watch.revision = revision;
-    for (const tell of watch.readers) tell(name);
+    const isChanged = revision !== watch.revision;
+    if (isChanged) {
+      count += 1;
+      if (watch.revision === null) watch.since = count;
+      watch.changed = count;
+      watch.revision = revision;
+    }
+    watch.isResting = false;
+    for (const tell of isChanged ? watch.readers : watch.owed) tell(name);
+    watch.owed.clear();
   };
   const follow = async (name: string, watch: Running, source: TopicSource) => {
     const hints = source.join();
@@ -174,7 +184,7 @@ export function watchTopics({ sources, log, lingerMs = LINGER_MS, most = MOST }:
       const running = watches.get(name);
       if (running !== undefined) return running;
       if (!makeRoom()) return null;
-      const watch = beginWatch();
+      const watch = beginWatch(name);
       watches.set(name, watch);
       void follow(name, watch, source);
       return watch;
@@ -191,18 +201,25 @@ export function watchTopics({ sources, log, lingerMs = LINGER_MS, most = MOST }:
   };
 }
 
-function beginWatch(): Running {
+function beginWatch(name: string): Running {
   const watch: Running = {
-    ...{ since: 0, changed: 0, revision: null, readers: new Set<Tell>(), idleSince: null },
+    ...{ since: 0, changed: 0, revision: null, isResting: true, idleSince: null },
+    readers: new Set(),
+    owed: new Set(),
     stop: new AbortController(),
     wake: () => {},
     join: (tell) => {
       watch.readers.add(tell);
       watch.idleSince = null;
       watch.wake();
+      // What the reader has may be older than its interest.
+      if (watch.isResting) watch.owed.add(tell);
+      else tell(name);
     },
+    excuse: (tell) => watch.owed.delete(tell),
     leave: (tell) => {
       watch.readers.delete(tell);
+      watch.owed.delete(tell);
       if (watch.readers.size === 0) watch.idleSince = performance.now();
     },
   };
@@ -215,6 +232,7 @@ async function untilRead(watch: Running): Promise<void> {
   if (signal.aborted) return;
   const { promise, resolve } = Promise.withResolvers<void>();
   const end = () => resolve();
+  watch.isResting = true;
   signal.addEventListener('abort', end);
   watch.wake = end;
   await promise;

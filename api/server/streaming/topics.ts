@@ -120,8 +120,6 @@ function openReader(
         }
         mine.set(name, watch);
         watch.join(tell);
-        // What the reader has may be older than its interest. Before the first look is over, that look tells.
-        if (watch.revision !== null) tell(name);
       }
       return topics();
     },
@@ -130,6 +128,7 @@ function openReader(
       const mark = markOf(after);
       const changed = mark && changedBehind(mark, watches.process, [...mine.keys()], watches.known);
       pending.clear();
+      for (const watch of mine.values()) watch.excuse(tell);
       if (changed === null) resync = true;
       else for (const name of changed) pending.add(name);
     },
