@@ -94,11 +94,21 @@ async function applyEach(
   signal: AbortSignal,
 ): Promise<{ step: Step; hasMoved: boolean }> {
   let hasMoved = false;
+  let isOver = false;
   const steps = await inTurn<GroupResource, Step>(open, order, async (resource) => {
-    signal.throwIfAborted();
     // The turn comes before the attempt is noted: what is noted is sent at once. Nothing is sent that is not wanted any more.
-    const step = await work.deps.turns.take(cluster, () => applyOne(work, resource));
-    if (step.is !== 'done') return step;
+    const step = await work.deps.turns.take(cluster, async () => {
+      // The group may have ended while this resource waited for its turn.
+      if (isOver) return null;
+      signal.throwIfAborted();
+      const said = await applyOne(work, resource).catch((error: unknown) => {
+        isOver = true;
+        throw error;
+      });
+      if (said.is !== 'done') isOver = true;
+      return said;
+    });
+    if (step === null || step.is !== 'done') return step;
     if (isDefinition(resource)) work.definitions.push({ name: resource.name, at: work.deps.clock() });
     hasMoved = true;
     return null;

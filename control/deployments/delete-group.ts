@@ -80,13 +80,25 @@ async function deleteEach(
 ): Promise<{ away: Away | null; hasMoved: boolean }> {
   const { deps } = work;
   let hasMoved = false;
-  const ends = await inTurn<GroupResource, Away | 'unwanted'>(open, order, async (resource) => {
+  let isOver = false;
+  const endOf = async (resource: GroupResource): Promise<Away | 'unwanted' | null> => {
     signal.throwIfAborted();
     if ((await stillWanted(deps.db, input)) === null) return 'unwanted';
-    const away = await deps.turns.take(input.cluster, () => deleteOne(work, resource));
-    hasMoved ||= away === null;
-    return away;
-  });
+    return await deleteOne(work, resource);
+  };
+  const ends = await inTurn<GroupResource, Away | 'unwanted'>(open, order, (resource) =>
+    deps.turns.take(input.cluster, async () => {
+      // The group may have ended while this resource waited for its turn.
+      if (isOver) return null;
+      const end = await endOf(resource).catch((error: unknown) => {
+        isOver = true;
+        throw error;
+      });
+      if (end === null) hasMoved = true;
+      else isOver = true;
+      return end;
+    }),
+  );
   const away = ends.includes('unwanted') ? undefined : ends.find((end) => end !== 'unwanted');
   return { away: away ?? null, hasMoved };
 }

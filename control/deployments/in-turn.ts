@@ -54,7 +54,7 @@ export async function inTurn<Resource extends { key: string }, End>(
   };
   const next = () => {
     const place = waits === null ? 0 : left.findIndex(({ key }) => !waits.get(key)?.some((other) => open.has(other)));
-    // Those of a circle, which no instantiate lets through, go in their order.
+    // Resources in a circle, which an instantiate refuses, go in their order.
     return place < 0 && atWork.size === 0 ? 0 : place;
   };
   for (;;) {

@@ -1,5 +1,6 @@
 /** Apps that wait for other apps, and resources that wait for others of their app. */
 import { describe, expect, test } from '@jest/globals';
+import { createClusterTurns } from '../../control/deployments/cluster-turns.ts';
 import { AWAY, refusal } from './fake-member.ts';
 import { object, orderBenchOfBlock, TWO } from './order-bench.ts';
 
@@ -210,7 +211,7 @@ test('resources of an app that says what they wait for are handled beside each o
   expect(first(/delete north .*last/)).toBeLessThan(first(/delete north .*one/));
   expect(Math.max(...peaks)).toBe(2);
 
-  // A refusal ends the group, whatever the one beside it came to.
+  // A refusal ends the group, whatever the resource beside it came to.
   members.north.fault = (call, path) => {
     if (call === 'apply' && path.endsWith('/two')) return refusal(422, 'Invalid');
     return call === 'apply' && path.endsWith('/one') ? AWAY : undefined;
@@ -218,4 +219,58 @@ test('resources of an app that says what they wait for are handled beside each o
   const failed = await instantiated({ agent: { manifests } });
   await round(failed);
   expect(await status(failed)).toMatchObject({ status: 'InstantiateFailed', Failed: 1, Applied: 4 });
+});
+
+describe('resources that wait for their turn at a cluster', () => {
+  const names = ['one', 'two', 'three'];
+  const manifests = names
+    .map((name) => object('ConfigMap', name, name === 'three' ? ", annotations: {muster/wait-on: 'four+Service'}" : ''))
+    .join('');
+  const apps = { agent: { manifests: object('Service', 'four') + manifests } };
+  const north = () => changes.filter((change) => change.includes('north'));
+
+  test('are not applied where the one before them was refused, or the cluster went away', async () => {
+    bench.deps.beside = 3;
+    bench.deps.turns = createClusterTurns(1);
+    const run = await instantiated(apps);
+    for (const [answer, status] of [
+      [AWAY, 'Retrying Unreachable'],
+      [refusal(422, 'Invalid'), 'Failed Invalid'],
+    ] as const) {
+      members.north.fault = (call) => (call === 'apply' ? answer : undefined);
+      changes.splice(0);
+      await round(run);
+      expect(north()).toHaveLength(1);
+      expect(await counts(run)).toMatchObject({ [`agent north ${status}`]: expect.any(Number) });
+      bench.later(2);
+    }
+  });
+
+  test('are not deleted where the cluster went away before them, or the deletion is not wanted any more', async () => {
+    bench.deps.beside = 3;
+    bench.deps.turns = createClusterTurns(1);
+    const run = await instantiated(apps);
+    await round(run);
+    expect(await status(run)).toEqual({ status: 'Instantiated', Applied: 8 });
+    await post(`${run.group}/terminate`);
+    members.north.fault = (call) => (call === 'delete' ? AWAY : undefined);
+    changes.splice(0);
+    await round(run);
+    expect(north()).toHaveLength(1);
+    members.north.fault = () => undefined;
+    bench.later(2);
+    changes.splice(0);
+    const { turns } = bench.deps;
+    const begun: string[] = [];
+    bench.deps.turns = {
+      take: async (cluster, work) =>
+        await turns.take(cluster, async () => {
+          begun.push(cluster);
+          if (begun.length === 2) await post(`${run.group}/stop`);
+          return await work();
+        }),
+    };
+    await round(run);
+    expect([begun.length > 2, changes.length]).toEqual([true, 1]);
+  });
 });
