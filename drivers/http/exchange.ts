@@ -54,6 +54,11 @@ export class LateAnswer extends Error {
   override name = 'LateAnswer';
 }
 
+/** The far side has closed a connection that was kept from a former request; whether it has read the request is not known. */
+export class KeptConnectionClosed extends Error {
+  override name = 'KeptConnectionClosed';
+}
+
 /** Returns the options of a request to `target`. Throws what `checkAddress` throws for an address that stands in the URL. */
 export function toTarget({ url, ca, checkAddress }: Target): Outgoing {
   const options = urlToHttpOptions(new URL(url)) as RequestOptions;
@@ -69,7 +74,7 @@ export function toTarget({ url, ca, checkAddress }: Target): Outgoing {
 
 /**
  * Sends a request and reads the answer, whatever its status.
- * Throws `LateAnswer`, the reason of a signal that ended it, and what breaks the connection.
+ * Throws `LateAnswer`, `KeptConnectionClosed`, the reason of a signal that ended it, and what breaks the connection.
  */
 export async function exchange(outgoing: Outgoing, limits: Limits): Promise<Answer> {
   const { withinMs, idleMs, signal } = limits;
@@ -94,7 +99,7 @@ export async function exchange(outgoing: Outgoing, limits: Limits): Promise<Answ
 }
 
 /**
- * Returns an answer whose body is still to be read. Throws the reason of `signal`, and what breaks the connection.
+ * Returns an answer whose body is still to be read. Throws `KeptConnectionClosed`, the reason of `signal`, and what breaks the connection.
  * @param silence what is called when no byte came or went for so long
  */
 export async function send(
@@ -114,7 +119,10 @@ export async function send(
     },
     resolve,
   );
-  request.on('error', (error) => reject(inWords(error)));
+  request.on('error', (error: NodeJS.ErrnoException) => {
+    const isKept = request.reusedSocket && error.code === 'ECONNRESET';
+    reject(isKept ? new KeptConnectionClosed(error.message, { cause: error }) : inWords(error));
+  });
   if (silence !== undefined) request.setTimeout(silence.ms, silence.end);
   // Node tells this to a request only once it has a connection.
   const abort = () => reject(signal.reason);

@@ -14,7 +14,15 @@ import { at, hasMembers, listAt, textAt } from '../../domain/deployments/members
 import type { MemberClusters, VersionAnswer } from '../../domain/deployments/ports.ts';
 import { isMusterError } from '../../domain/errors.ts';
 import { messageOf } from '../../domain/text/message-of.ts';
-import { type Answer, exchange, type Outgoing, readUpTo, send, toTarget } from '../http/exchange.ts';
+import {
+  type Answer,
+  exchange,
+  KeptConnectionClosed,
+  type Outgoing,
+  readUpTo,
+  send,
+  toTarget,
+} from '../http/exchange.ts';
 import { type ClusterAddresses, hostOf } from './addresses.ts';
 import type { Call, Opened, Said } from './calls.ts';
 import { pemOf } from './kubeconfig.ts';
@@ -32,38 +40,62 @@ const FRESH_MS = 60_000;
 /** How requests get to a cluster; `path` begins theirs. */
 type Way = Outgoing & { path: string };
 
+interface How {
+  /** For the whole answer, ms; default: as long as each call. */
+  withinMs?: number | undefined;
+  /** Default: a connection of its own. */
+  kept?: KeptWay;
+}
+
 export interface MemberClusterOptions {
   addresses: ClusterAddresses;
   /** For one whole answer, ms. */
   callMs: number;
-  /** Hears what the answer of each call means; watches are no calls. */
+  /** How long a connection that nothing uses is kept, ms; default: 4 s. */
+  idleMs?: number;
+  /** Hears what the answer of each call means; watches are no calls, and a call that its signal ended has no answer. */
   onAnswer?(said: AnswerClass): void;
 }
 
-export function openMemberClusters({ addresses, callMs, onAnswer }: MemberClusterOptions): MemberClusters {
+export function openMemberClusters({
+  addresses,
+  callMs,
+  idleMs = IDLE_MS,
+  onAnswer,
+}: MemberClusterOptions): MemberClusters {
   const askOnce = async (
     credential: ClusterCredential,
     { method, path, accept, type, body, signal }: Call,
-    { withinMs = callMs, kept }: { withinMs?: number | undefined; kept?: () => Promise<Way> } = {},
-  ): Promise<Said> => {
+    { withinMs = callMs, kept }: How,
+  ): Promise<Answer> => {
+    const way = kept === undefined ? await outgoingTo(addresses, credential) : await kept.read();
+    const { headers, ...outgoing } = { ...way, path: `${way.path}${path}` };
+    const sent = {
+      ...(headers as Record<string, string>),
+      ...(accept === undefined ? {} : { accept }),
+      ...(type === undefined ? {} : { 'content-type': type }),
+    };
+    const text = body === undefined ? {} : { body: JSON.stringify(body) };
+    const limits = { withinMs, mostBytes: () => ANSWER_MAX, signal };
+    return await exchange({ ...outgoing, method, headers: sent, ...text }, limits);
+  };
+  /** A call that only reads is made once more where its kept connection had been closed: the cluster may well be there. */
+  const askAgain: typeof askOnce = async (credential, call, how) => {
     try {
-      const way = kept === undefined ? await outgoingTo(addresses, credential) : await kept();
-      const { headers, ...outgoing } = { ...way, path: `${way.path}${path}` };
-      const sent = {
-        ...(headers as Record<string, string>),
-        ...(accept === undefined ? {} : { accept }),
-        ...(type === undefined ? {} : { 'content-type': type }),
-      };
-      const text = body === undefined ? {} : { body: JSON.stringify(body) };
-      const limits = { withinMs, mostBytes: () => ANSWER_MAX, signal };
-      return answerOf(await exchange({ ...outgoing, method, headers: sent, ...text }, limits));
+      return await askOnce(credential, call, how);
     } catch (error) {
-      return noAnswer(error);
+      if (!(error instanceof KeptConnectionClosed) || call.method !== 'GET') throw error;
+      how.kept?.forget();
+      return await askOnce(credential, call, how);
     }
   };
-  const ask: typeof askOnce = async (credential, call, withinMs) => {
-    const said = await askOnce(credential, call, withinMs);
+  const ask = async (credential: ClusterCredential, call: Call, how: How): Promise<Said> => {
+    const said = await askAgain(credential, call, how).then(answerOf, noAnswer);
+    // A call that Muster itself broke off says nothing of the cluster.
+    if ('noAnswer' in said && call.signal?.aborted) return said;
     onAnswer?.(classOf(purposeOf(call), said, true));
+    // Other connections may hang as this one did.
+    if ('noAnswer' in said) how.kept?.forget();
     return said;
   };
   const open = async (
@@ -88,17 +120,12 @@ export function openMemberClusters({ addresses, callMs, onAnswer }: MemberCluste
       clearTimeout(late);
     }
   };
-  const ways = keepWays(addresses);
+  const ways = keepWays(addresses, idleMs);
   return {
     openMember(credential) {
       const kept = ways.open(credential);
       return openMember(
-        async (call) => {
-          const said = await ask(credential, call, { kept: kept.read });
-          // Other connections may hang as this one did.
-          if ('noAnswer' in said) kept.forget();
-          return said;
-        },
+        (call) => ask(credential, call, { kept }),
         (call, signal) => open(credential, call, signal),
       );
     },
@@ -141,11 +168,11 @@ interface KeptWay {
  * Keeps the ways to clusters, each with its credential, for all work of this process. Certificates are parsed once for all connections of a way;
  * what its connections may lead to is found out again after a minute.
  */
-function keepWays(addresses: ClusterAddresses): { open(credential: ClusterCredential): KeptWay } {
+function keepWays(addresses: ClusterAddresses, idleMs: number): { open(credential: ClusterCredential): KeptWay } {
   const ways = new Map<string, { way: Promise<Way>; until: number }>();
   const make = (credential: ClusterCredential): Promise<Way> => {
     const secureContext = createSecureContext(identityOf(credential));
-    return outgoingTo(addresses, credential, new Agent({ keepAlive: true, timeout: IDLE_MS, secureContext }));
+    return outgoingTo(addresses, credential, new Agent({ keepAlive: true, timeout: idleMs, secureContext }));
   };
   return {
     open(credential) {

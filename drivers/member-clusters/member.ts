@@ -1,5 +1,5 @@
 /** Objects of a member cluster: read, applied as they are, deleted with preconditions. Typed clients would drop fields that they do not know. */
-import type { ClusterAnswer } from '../../domain/deployments/answer-class.ts';
+import { type ClusterAnswer, classOf } from '../../domain/deployments/answer-class.ts';
 import type { LiveMetadata } from '../../domain/deployments/finding.ts';
 import type { Identity } from '../../domain/deployments/manifest-identity.ts';
 import { at, listAt, textAt } from '../../domain/deployments/members.ts';
@@ -33,8 +33,8 @@ export function openMember(ask: Ask, open: Open): MemberCluster {
     found: null,
   });
   /**
-   * Returns the answer to the question for a group or version that is not served. Of those an API server says so in plain words, as many others do that
-   * are none: then the list of its groups decides.
+   * Returns the answer to the question for a group or version that is not served. An API server says that in plain text, and so do many servers that are
+   * no API server: the list of groups decides.
    */
   const notServed = async (
     { group, version }: Pick<Identity, 'group' | 'version'>,
@@ -42,7 +42,7 @@ export function openMember(ask: Ask, open: Open): MemberCluster {
   ): Promise<Pick<Asked<never>, 'answer'>> => {
     if ('noAnswer' in said || said.httpStatus !== 404 || said.body !== null || group === '') return answerOf(said);
     const listed = await ask({ method: 'GET', path: '/apis' });
-    if ('noAnswer' in listed) return answerOf(listed);
+    if (classOf('read', listed, true).is === 'unreachable') return answerOf(listed);
     if (!isFound(listed) || textAt(listed.data, 'kind') !== 'APIGroupList') return answerOf(said);
     const versions = listAt(listed.data, 'groups').flatMap((one) => listAt(one, 'versions'));
     const isServed = versions.some((one) => textAt(one, 'groupVersion') === `${group}/${version}`);

@@ -17,6 +17,8 @@ const addresses = openAddresses(RULES);
 const read = openKubeconfigs(addresses);
 const { key, cert } = selfSigned();
 const base64 = (text: string) => Buffer.from(text).toString('base64');
+/** Longer than any pause between the calls of a test. */
+const KEPT_MS = 60_000;
 const servers: Server[] = [];
 let answer: RequestListener;
 let port = 0;
@@ -25,6 +27,7 @@ beforeAll(async () => {
   const server = createServer({ key, cert, requestCert: true, rejectUnauthorized: false }, (request, response) =>
     answer(request, response),
   );
+  server.keepAliveTimeout = KEPT_MS;
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   port = (server.address() as AddressInfo).port;
@@ -145,7 +148,7 @@ describe('an address', () => {
 });
 
 describe('work on a cluster', () => {
-  const clusters = openMemberClusters({ addresses, callMs: 2_000 });
+  const clusters = openMemberClusters({ addresses, callMs: 20_000, idleMs: KEPT_MS });
   const object = { kind: 'ConfigMap', metadata: { uid: 'u', resourceVersion: '1' } };
   const answerWith =
     (sockets: Set<unknown>, headers: Record<string, string> = {}): RequestListener =>
@@ -183,6 +186,59 @@ describe('work on a cluster', () => {
     expect(sockets.size).toBe(2);
   });
 
+  test('reads once more where a kept connection was closed, and sends no change twice', async () => {
+    const sockets = new Set<unknown>();
+    const good = answerWith(sockets);
+    const heard: string[] = [];
+    const told = openMemberClusters({
+      ...{ addresses, callMs: 20_000, idleMs: KEPT_MS },
+      onAnswer: ({ is }) => heard.push(is),
+    });
+    const member = told.openMember((await read(config({}, { token: 'four' }))).credential);
+    let calls = 0;
+    const closing: RequestListener = (request, response) => {
+      calls += 1;
+      if (sockets.has(request.socket)) request.socket.destroy();
+      else good(request, response);
+    };
+    answer = good;
+    await member.readMetadata('/api/v1/x');
+    answer = closing;
+    expect((await member.readMetadata('/api/v1/x')).found).toMatchObject({ uid: 'u' });
+    expect([calls, sockets.size]).toEqual([2, 2]);
+    const refused = await member.apply('/api/v1/x', {});
+    expect([refused.answer, calls]).toEqual([expect.objectContaining({ noAnswer: 'connection' }), 3]);
+    expect(heard).toEqual(['accepted', 'accepted', 'unreachable']);
+  });
+
+  test('counts no call that its signal ended, and keeps the other connections', async () => {
+    const sockets = new Set<unknown>();
+    const heard: string[] = [];
+    const told = openMemberClusters({
+      ...{ addresses, callMs: 20_000, idleMs: KEPT_MS },
+      onAnswer: ({ is }) => heard.push(is),
+    });
+    const member = told.openMember((await read(config({}, { token: 'five' }))).credential);
+    const good = answerWith(sockets);
+    const held: (() => void)[] = [];
+    answer = (request, response) => {
+      held.push(() => good(request, response));
+      if (held.length === 2) for (const go of held) go();
+    };
+    await Promise.all([member.readMetadata('/api/v1/x'), member.readMetadata('/api/v1/y')]);
+    expect(sockets.size).toBe(2);
+    const asked = Promise.withResolvers<void>();
+    answer = () => asked.resolve();
+    const ended = new AbortController();
+    const last = member.findKind({ group: '', version: 'v1', kind: 'ConfigMap' }, ended.signal);
+    await asked.promise;
+    ended.abort(new Error('given up'));
+    expect((await last).answer).toMatchObject({ noAnswer: 'connection', message: 'given up' });
+    answer = good;
+    await member.readMetadata('/api/v1/x');
+    expect([heard, sockets.size]).toEqual([['accepted', 'accepted', 'accepted'], 2]);
+  });
+
   test('goes on where the cluster ends a connection after an answer', async () => {
     const sockets = new Set<unknown>();
     answer = answerWith(sockets, { connection: 'close' });
@@ -208,7 +264,7 @@ describe('work on a cluster', () => {
 
   test('connects to no address that is not allowed any more', async () => {
     const { credential } = await read(config({}));
-    const narrow = openMemberClusters({ addresses: openAddresses({ ...RULES, allowLoopback: false }), callMs: 500 });
+    const narrow = openMemberClusters({ addresses: openAddresses({ ...RULES, allowLoopback: false }), callMs: 20_000 });
     for (const host of ['127.0.0.1', 'localhost']) {
       const member = narrow.openMember({ ...credential, server: `https://${host}:${port}` });
       expect((await member.readMetadata('/api/v1/x')).answer).toMatchObject({ noAnswer: 'address' });
@@ -305,25 +361,27 @@ describe('a probe', () => {
     expect(heard).toHaveLength(8);
   });
 
-  test.each<[string, unknown, string | null]>([
-    ['a group that the server does not list', [], 'NotFound'],
-    ['a version that it does not list', ['more.example.com/v1'], 'NotFound'],
-    ['a version that it lists', ['more.example.com/v2'], null],
-    ['something that lists no groups', null, null],
-  ])('knows %s by more than words', async (_title, listed, reason) => {
+  const known = (reason: string | null) => ({ httpStatus: 404, body: reason === null ? null : { reason } });
+  test.each<[string, string[] | number, object]>([
+    ['a group that the server does not list', [], known('NotFound')],
+    ['a version that it does not list', ['more.example.com/v1'], known('NotFound')],
+    ['a version that it lists', ['more.example.com/v2'], known(null)],
+    ['something that lists no groups', 404, known(null)],
+    ['a server that has no time for its list', 503, { httpStatus: 503 }],
+    ['a credential that is not taken any more', 401, { httpStatus: 401 }],
+  ])('knows %s by more than words', async (_title, listed, expected) => {
     answer = ({ url }, response) => {
-      const groups = [
-        { name: 'more.example.com', versions: (listed as string[])?.map((groupVersion) => ({ groupVersion })) },
-      ];
-      if (url === '/apis' && listed !== null) response.end(JSON.stringify({ kind: 'APIGroupList', groups }));
-      else response.writeHead(404, { 'content-type': 'text/plain' }).end('404 page not found');
+      const status = url === '/apis' ? listed : 404;
+      if (typeof status === 'number') {
+        response.writeHead(status, { 'content-type': 'text/plain' }).end(`${status} in plain text`);
+        return;
+      }
+      const groups = [{ name: 'more.example.com', versions: status.map((groupVersion) => ({ groupVersion })) }];
+      response.end(JSON.stringify({ kind: 'APIGroupList', groups }));
     };
     const member = clusters.openMember((await read(config({}))).credential);
     const asked = await member.findKind({ group: 'more.example.com', version: 'v2', kind: 'More' });
-    expect(asked).toMatchObject({
-      found: null,
-      answer: { httpStatus: 404, body: reason === null ? null : { reason } },
-    });
+    expect(asked).toMatchObject({ found: null, answer: expected });
   });
 
   test('connects to no address that is not allowed any more', async () => {
@@ -340,7 +398,7 @@ describe('a probe', () => {
     const own = (taken.address() as AddressInfo).port;
     const guarded = openMemberClusters({
       addresses: openAddresses({ ...RULES, own: [{ host: '127.0.0.1', port: own }] }),
-      callMs: 500,
+      callMs: 20_000,
     });
     const told = await guarded.readVersion({ ...credential, server: `https://localhost:${own}` });
     taken.close();
