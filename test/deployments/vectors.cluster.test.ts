@@ -117,21 +117,24 @@ test('a credential that was revoked is waited for until it is rotated (vector 58
 
 test('a call in flight is awaited before anything is deleted, also where it never ends', async () => {
   const { north, south } = site.members;
-  let isAsked = false;
-  const late = (lateMs: number) => (call: MemberCall) => {
-    if (call.method !== 'PATCH') return undefined;
-    isAsked = true;
-    return { lateMs };
-  };
-  for (const lateMs of [20_000, 90_000]) {
-    isAsked = false;
-    for (const member of [north, south]) member.fault(late(lateMs));
-    const name = `late-${lateMs}`;
+  for (const [name, isAnswered] of [
+    ['late', true],
+    ['silent', false],
+  ] as const) {
+    let isAsked = false;
+    const { promise: until, resolve: release } = Promise.withResolvers<void>();
+    const held = ({ method }: MemberCall) => {
+      if (method !== 'PATCH') return undefined;
+      isAsked = true;
+      return { until };
+    };
+    for (const member of [north, south]) member.fault(held);
     await site.apply(await site.document(name, [AGENT]));
     await eventually('an apply is in flight', () => isAsked);
     await site.muster(['deployment', 'terminate', name]);
     expect((await site.status(name)).status).toBe('PreTerminate');
     for (const member of [north, south]) member.fault(() => undefined);
+    if (isAnswered) release();
     expect(await site.until(name, 'Terminated')).toEqual({ status: 'Terminated', Deleted: 6 });
     await takeAway(name);
   }

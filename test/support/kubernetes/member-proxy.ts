@@ -14,11 +14,12 @@ export interface MemberCall {
   path: string;
 }
 
-/** What a call meets: an answer in place of the cluster's; a connection that breaks before or behind its work; an answer that is late. */
+/** What a call meets: an answer in place of the cluster's; a connection that breaks before or behind its work; an answer that is late, or held. */
 export type MemberFault =
   | { answer: number; reason: string; message?: string; retryAfter?: number }
   | { reset: 'before' | 'after' }
-  | { lateMs: number };
+  | { lateMs: number }
+  | { until: Promise<void> };
 
 export interface MemberProxy {
   /** A kubeconfig that leads through it, with the token of now. */
@@ -79,6 +80,7 @@ export async function openMemberProxy(kubeconfigPath: string): Promise<MemberPro
     const fault = faultOf({ method, path }) ?? { lateMs: 0 };
     if ('answer' in fault) return refuse(response, fault);
     if ('reset' in fault && fault.reset === 'before') return void incoming.socket.destroy();
+    if ('until' in fault) await fault.until;
     if ('lateMs' in fault && fault.lateMs > 0) await rest(fault.lateMs, undefined, { ref: false });
     // Who has asked has given up: nothing arrives late.
     if (response.destroyed) return;
