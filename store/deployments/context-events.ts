@@ -10,7 +10,10 @@ import type { Database } from '../tables.ts';
 const CHANNEL = 'muster_stream';
 
 /** Members of a row of `context_resources` by which its change is told. */
-export const TOLD = ['app', 'provider', 'cluster', 'key', 'number', 'status', 'reason', 'message'] as const;
+export const TOLD = [
+  ...(['app', 'provider', 'cluster', 'key', 'number'] as const),
+  ...(['status', 'reason', 'message', 'changed_at'] as const),
+] as const;
 
 /** Rows of an AppContext, as `updateNoting` takes them. */
 export function resourcesBefore(db: Db, context: string) {
@@ -21,8 +24,8 @@ export function resourcesBefore(db: Db, context: string) {
 }
 
 /**
- * Updates resources, and notes in the same statement which statuses and reasons have changed. The counter's row is locked last, so that numbers become
- * visible in order and writers wait for each other for one commit at most. Returns the keys of the rows that were written.
+ * Updates resources, and notes in the same statement which statuses and reasons have changed, in the order of `changed_at`. The counter's row is locked
+ * last, so that numbers become visible in order and writers wait for each other for one commit at most. Returns the keys of the rows that were written.
  * @param before the same rows, as they are before
  */
 export async function updateNoting(
@@ -31,11 +34,11 @@ export async function updateNoting(
   before: ReturnType<typeof resourcesBefore>,
   // biome-ignore lint/suspicious/noExplicitAny: the types of tables of an update do not matter here
   update: UpdateQueryBuilder<Database, any, any, { [Name in (typeof TOLD)[number]]: unknown }>,
-  now: Date,
 ): Promise<string[]> {
   const { rows } = await sql<{ key: string }>`with before as materialized ${before}, written as (${update}),
     changed as materialized (
-      select w.*, b.status as was, row_number() over (order by w.app, w.provider, w.cluster, w.number) as place
+      select w.*, b.status as was, row_number() over (
+        order by w.changed_at, w.app, w.provider, w.cluster, w.number) as place
       from written w join before b
         on b.app = w.app and b.provider = w.provider and b.cluster = w.cluster and b.key = w.key
       where w.status <> b.status or w.reason is distinct from b.reason
@@ -47,7 +50,7 @@ export async function updateNoting(
     ),
     noted as (
       insert into context_events (context, number, time, type, data)
-      select ${context}, r.first + c.place - 1, ${now}::timestamptz, 'resource', jsonb_build_object(
+      select ${context}, r.first + c.place - 1, c.changed_at, 'resource', jsonb_build_object(
         'app', c.app, 'cluster', c.provider || '+' || c.cluster, 'resource', c.key,
         'from', c.was, 'status', c.status, 'reason', c.reason, 'message', c.message)
       from changed c, counter r

@@ -164,8 +164,7 @@ export interface KnownOutcome extends Outcome {
  * wanted by now. Returns the keys of those that were written.
  */
 export async function noteOutcomes(db: Db, group: PhaseGroup, outcomes: readonly KnownOutcome[]): Promise<string[]> {
-  const last = outcomes.at(-1);
-  if (last === undefined) return [];
+  if (outcomes.length === 0) return [];
   const given = outcomes.map((outcome) => ({
     ...{ of_key: outcome.key, new_status: outcome.status, new_reason: outcome.reason, new_message: outcome.message },
     ...{ at: outcome.at, new_uid: outcome.uid, new_version: outcome.resourceVersion, answered: outcome.answered },
@@ -199,7 +198,7 @@ export async function noteOutcomes(db: Db, group: PhaseGroup, outcomes: readonly
     'in',
     outcomes.map(({ key }) => key),
   );
-  return await updateNoting(db, group.context, before, update, last.at);
+  return await updateNoting(db, group.context, before, update);
 }
 
 /** Writes a status on all resources of a group that are not done. */
@@ -213,7 +212,7 @@ export async function noteOpen(
     .set({ status, reason, message, changed_at: now })
     .where('status', 'in', OPEN)
     .returning(TOLD);
-  await updateNoting(db, group.context, beforeOf(db, group), update, now);
+  await updateNoting(db, group.context, beforeOf(db, group), update);
 }
 
 /** Gives up all resources of an AppContext that are not done. */
@@ -224,7 +223,7 @@ export async function failOpen(trx: Db, context: string, reason: string, now: Da
     .where('context', '=', context)
     .where('status', 'in', OPEN)
     .returning(TOLD);
-  await updateNoting(trx, context, resourcesBefore(trx, context), update, now);
+  await updateNoting(trx, context, resourcesBefore(trx, context), update);
 }
 
 /** Rows of a group as they are before they are written. */

@@ -154,7 +154,7 @@ export async function beginDeletion(trx: Db, id: string, now: Date): Promise<voi
     .set({ status: next, reason: null, message: null, attempts: 0, waits_since: null, changed_at: now })
     .where('context', '=', id)
     .returning(TOLD);
-  await updateNoting(trx, id, resourcesBefore(trx, id), update, now);
+  await updateNoting(trx, id, resourcesBefore(trx, id), update);
   await trx.deleteFrom('context_waits').where('context', '=', id).execute();
 }
 

@@ -157,6 +157,20 @@ test('what many write at a time has its numbers without a gap, each change once'
   expect(events.map(wordsOf)).toContain('connectivity told+south Reachable');
 });
 
+test('what is written at once is told in the order in which it was known, each with its time', async () => {
+  const { instance } = (await operator('POST', URL, documentOf('known', 'told'))).body;
+  await beginPhase(engine(), instance);
+  const later = new Date(now.getTime() + 150);
+  await noteOutcomes(api.database.db, groupOf(instance, 'north'), [
+    { ...applied, key: 'agent+Service', at: now },
+    { ...applied, key: 'cfg+ConfigMap', at: later },
+  ]);
+  const told = (await eventsOf('known')).flatMap((event) =>
+    event.type === 'resource' ? [`${event.time} ${event.resource}`] : [],
+  );
+  expect(told).toEqual([`${now.toISOString()} agent+Service`, `${later.toISOString()} cfg+ConfigMap`]);
+});
+
 test('a cluster that goes away is told of even where that could not be written at first', async () => {
   const { db } = api.database;
   await operator('POST', URL, documentOf('told-late', 'told'));
