@@ -71,12 +71,15 @@ export async function measureDeploymentsDead({ stack, members }: DeploymentsBenc
   ];
 }
 
-/** Returns how many resources of living clusters are not applied yet, of the AppContext that goes on. */
+/** Returns how many resources of living clusters are not applied yet, of the AppContext that goes on. Throws where one of them has failed. */
 async function leftAlive(stack: MusterStack): Promise<number> {
-  const [row] = await stack.sql<{ left: string }>(
-    `select count(*) as left from context_resources r join deployment_contexts c on c.id = r.context
+  const [row] = await stack.sql<{ left: string; failed: string }>(
+    `select count(*) as left, count(*) filter (where r.status = 'Failed') as failed
+    from context_resources r join deployment_contexts c on c.id = r.context
     where c.wanted = 'apply' and r.status <> 'Applied' and r.cluster not like 'dead%'`,
   );
+  const failed = Number(row?.failed ?? 0);
+  if (failed > 0) throw new Error(`${failed} resources of living clusters have failed`);
   return Number(row?.left ?? 0);
 }
 
