@@ -46,7 +46,7 @@ export function createSeenBatch<Change>(
         await write([...taken.values()]);
         wroteAt = performance.now();
       } catch (error) {
-        // What is lost here is told again by the next list.
+        // What is lost here is found out again: live objects by the next list, outcomes by the next try of the activity.
         broken.abort(error);
       }
     });

@@ -29,7 +29,7 @@ const documentOf = (name: string) => {
   const manifests = Array.from({ length: 4 }, (_, number) => config(`${name}-${number}`)).join('');
   return site.document(name, [{ name: 'agent', manifests, placement: everywhere }]);
 };
-/** Waits for a state, also while nobody answers. */
+/** Waits for a state, also while the API does not answer. */
 const untilAt = (name: string, state: string) =>
   eventually(
     `${name} is ${state}`,
