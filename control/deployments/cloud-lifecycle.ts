@@ -7,7 +7,7 @@ import type { AcceptedCall, CloudRecord, StoredRecord } from '../../domain/deplo
 import { musterError } from '../../domain/errors.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { isCloudInUse } from '../../store/deployments/contexts.ts';
-import { appendAction } from '../../store/deployments/histories.ts';
+import { appendAction, findActionOf } from '../../store/deployments/histories.ts';
 import { holdRecord } from '../../store/deployments/records.ts';
 import { stopContext, terminateContext } from './end-context.ts';
 import { freezeCloud } from './instantiate.ts';
@@ -55,8 +55,10 @@ export async function callCloud(
     const cloud = await holdRecord(trx, { kind: 'cloud', path }, 'update');
     if (cloud === null) throw recordNotFound('cloud', path);
     const { context, instance } = await standingOf(trx, path);
+    const written = { actor: by.actor, operation: by.operation ?? null, now: deps.clock() };
+    const before = await findActionOf(trx, path, written.operation);
+    if (before !== null) return before;
     checkCloudCall(call, context);
-    const written = { actor: by.actor, now: deps.clock() };
     let named = instance ?? '';
     let state: GroupState;
     if (call === 'stop') {

@@ -5,7 +5,7 @@ import { nameInPath, type RecordKind } from '../../domain/deployments/record-pat
 import type { AcceptedCall, StoredRecord } from '../../domain/deployments/record-schema.ts';
 import { musterError } from '../../domain/errors.ts';
 import type { Db } from '../../store/connection/database.ts';
-import { appendAction } from '../../store/deployments/histories.ts';
+import { appendAction, findActionOf } from '../../store/deployments/histories.ts';
 import { deleteBelow, deleteRecord, holdRecord, isParent, type RecordRow } from '../../store/deployments/records.ts';
 import { isRemoved } from '../../store/deployments/short-deployments.ts';
 import type { Tell } from '../temporal/tell.ts';
@@ -48,8 +48,12 @@ export async function callGroup(
   call: Exclude<GroupCall, 'delete'>,
   place: GroupPlace,
 ): Promise<AcceptedCall> {
-  const written = { actor: by.actor, now: deps.clock() };
-  const accepted = await deps.db.transaction().execute((trx) => callGroupIn(trx, call, place, written));
+  const written = { actor: by.actor, operation: by.operation ?? null, now: deps.clock() };
+  const accepted = await deps.db.transaction().execute(async (trx) => {
+    await holdGroup(trx, place.path);
+    const before = await findActionOf(trx, place.path, written.operation);
+    return before ?? (await callGroupIn(trx, call, place, written));
+  });
   if (accepted.instance !== '') await deps.tell([wantedContext(accepted.instance)]);
   return accepted;
 }
@@ -59,7 +63,7 @@ export async function callGroupIn(
   trx: Db,
   call: Exclude<GroupCall, 'delete'>,
   { path, compositeApp }: GroupPlace,
-  written: { actor: string | null; now: Date },
+  written: { actor: string | null; operation?: string | null; now: Date },
 ): Promise<AcceptedCall> {
   const group = await holdGroup(trx, path);
   const standing = await standingOf(trx, path);

@@ -10,7 +10,7 @@ import type { StoredRecord } from '../../domain/deployments/record-schema.ts';
 import type { Db } from '../../store/connection/database.ts';
 import type { StoredManifest } from '../../store/deployments/app-manifests.ts';
 import { findCluster, holdCluster } from '../../store/deployments/clusters.ts';
-import { appendAction } from '../../store/deployments/histories.ts';
+import { appendAction, findActionOf } from '../../store/deployments/histories.ts';
 import { insertRecord, listCollection } from '../../store/deployments/records.ts';
 import { addClusterRecord, holdForRecords, putClusterRecord } from './cluster-records.ts';
 import { stopContext, terminateContext } from './end-context.ts';
@@ -70,12 +70,15 @@ export async function callNetworks(
   const instance = await deps.db.transaction().execute(async (trx) => {
     if (!(await holdCluster(trx, ref, 'update'))) throw clusterNotFound(ref);
     const path = networksPath(ref);
+    const operation = by.operation ?? null;
+    const before = await findActionOf<NetworkState>(trx, path, operation);
+    if (before !== null) return before.instance;
     const standing = await standingOf<NetworkState>(trx, path);
     const step = stepOfNetworks(call, standing);
     if (step === 'nothing' || step === 'delete') return '';
     await holdHistory(trx, ref, standing, written);
     const named = await work(trx, call, ref, { standing, written });
-    await appendAction(trx, { owner: path, state: step.state, instance: named }, written);
+    await appendAction(trx, { owner: path, state: step.state, instance: named }, { ...written, operation });
     return named;
   });
   if (instance !== '') await deps.tell([wantedContext(instance)]);

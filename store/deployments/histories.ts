@@ -18,6 +18,24 @@ export async function listActions<State extends OwnerState = GroupState>(
   return rows.map(({ time, state, ...row }) => ({ ...row, state: state as State, time: time.toISOString() }));
 }
 
+/** Returns the last entry that an earlier try of the same work has made; null: it has made none. */
+export async function findActionOf<State extends OwnerState = GroupState>(
+  db: Db,
+  owner: string,
+  operation: string | null,
+): Promise<{ state: State; instance: string } | null> {
+  if (operation === null) return null;
+  const row = await db
+    .selectFrom('deployment_actions')
+    .select(['state', 'instance'])
+    .where('owner', '=', owner)
+    .where('operation', '=', operation)
+    .orderBy('number', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row === undefined ? null : { state: row.state as State, instance: row.instance };
+}
+
 export interface NewAction {
   owner: string;
   state: OwnerState;
@@ -29,7 +47,7 @@ export interface NewAction {
 export async function appendAction(
   trx: Db,
   { owner, state, instance }: NewAction,
-  { actor, now }: { actor: string | null; now: Date },
+  { actor, operation = null, now }: { actor: string | null; operation?: string | null; now: Date },
 ): Promise<void> {
   const former = await listActions<OwnerState>(trx, owner);
   const revision = former.at(-1)?.revision ?? 0;
@@ -37,7 +55,7 @@ export async function appendAction(
   await trx
     .insertInto('deployment_actions')
     .values({
-      ...{ owner, state, instance, actor, time: now },
+      ...{ owner, state, instance, actor, operation, time: now },
       ...{ number: former.length, revision: isNew ? revision + 1 : revision },
     })
     .execute();

@@ -140,6 +140,7 @@ export interface DeploymentActionsTable {
   revision: number;
   time: Time;
   actor: string | null;
+  operation: string | null;
 }
 
 export interface ContextManifestsTable extends ManifestColumns {
