@@ -15,10 +15,7 @@ const PLACE = '(/[0-9A-Za-z_.-]+)';
  * PostgreSQL: they have no classes like `\d`, which depend on a locale there.
  */
 export const VARYING: readonly (readonly [pattern: string, word: string])[] = [
-  [
-    '[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2})?([.,][0-9]+)?(Z|[+-][0-9]{2}:?[0-9]{2})?',
-    'TIME',
-  ],
+  ['[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2})?([.,][0-9]+)?(Z|[+-][0-9]{2}:?[0-9]{2})?', 'TIME'],
   [`${PLACE}*/(tmp|[.]ansible)${PLACE}+`, 'PATH'],
   [
     [

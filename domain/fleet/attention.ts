@@ -16,9 +16,9 @@ export interface Trouble {
   waiting: { id: string; name: string; message: string; since: Date; count: number } | null;
   /** Components that drift, and when the oldest of that was found; null: none. */
   drift: { count: number; since: Date | null } | null;
-  /** Why no worker takes up work; null: some does, or nobody knows. */
+  /** Why no worker takes up work; null: some does, or it is not known. */
   workers: string | null;
-  /** A disk with little room; null: it has enough, or nobody knows. */
+  /** A disk with little room; null: it has enough, or it is not known. */
   disk: { path: string; free: number } | null;
   /** How late the newest event of an open run was stored, and how long the first message waits for Temporal, s. */
   lags: { events: number; outbox: number };

@@ -62,7 +62,12 @@ test('hosts whose messages differ by the host alone are one group, however many 
   const groups = await groupFailures(db);
   expect(groups).toEqual([
     expect.objectContaining({ count: FLEET, message: expect.stringMatching(/^node\d+ has no room: rc \d+$/) }),
-    expect.objectContaining({ count: 1, message: 'another cause', host: `node${FLEET + 1}`, session: { id, name: expect.any(String) } }),
+    expect.objectContaining({
+      count: 1,
+      message: 'another cause',
+      host: `node${FLEET + 1}`,
+      session: { id, name: expect.any(String) },
+    }),
     expect.objectContaining({ count: 1, message: null, host: `node${FLEET + 2}`, session: null }),
   ]);
   const found = await Promise.all(groups.map(({ failure }) => idsOfFailure(db, failure)));

@@ -52,7 +52,8 @@ async function rest(state: { looks: number }): Promise<void> {
     10_000,
   );
 }
-const told = (said: readonly string[], revision: string) => said.find((piece) => piece.includes(`"revision":"${revision}"`));
+const told = (said: readonly string[], revision: string) =>
+  said.find((piece) => piece.includes(`"revision":"${revision}"`));
 const idOf = (piece: string | undefined) => /^id: (.+)$/m.exec(piece ?? '')?.[1] ?? null;
 
 test('a topic without readers is not looked at, and what changed meanwhile is told to the reader that comes back', async () => {
@@ -88,7 +89,10 @@ test('beyond so many topics those without readers go, then new ones are left out
   const { open } = source();
   const book = bookOf(open, 2);
   const first = book.open(asker, ['list:1', 'list:2', 'list:3'], null);
-  expect(first.setTopics(['list:1', 'list:2', 'list:3'])).toEqual({ topics: ['list:1', 'list:2'], left_out: ['list:3'] });
+  expect(first.setTopics(['list:1', 'list:2', 'list:3'])).toEqual({
+    topics: ['list:1', 'list:2'],
+    left_out: ['list:3'],
+  });
   expect(first.setTopics(['list:1'])).toEqual({ topics: ['list:1'], left_out: [] });
   const second = book.open(asker, [], null);
   expect(second.setTopics(['list:3', 'list:4'])).toEqual({ topics: ['list:3'], left_out: ['list:4'] });

@@ -1,11 +1,16 @@
 /** What the pages of components make of URLs, selections and records. */
+import { Readable } from 'node:stream';
 import { describe, expect, test } from '@jest/globals';
+import { Command } from 'commander';
 import fc from 'fast-check';
+import { type SelectionOptions, selectorOf, withSelection } from '../../cli/commands/components/component-selection.ts';
 import type { TimelineEntry } from '../../domain/audit/schema.ts';
 import { readHostlist } from '../../domain/components/hostlist.ts';
 import { inNaturalOrder } from '../../domain/components/natural-order.ts';
 import { actionCommand, actionCurl, hostWord, listCommand, sessionCommand } from '../../web/src/components/commands.ts';
 import {
+  COMPONENT_STATUSES,
+  type ComponentFilters,
   csvPath,
   filtersOf,
   inputPlace,
@@ -14,6 +19,7 @@ import {
   readComponentListSearch,
 } from '../../web/src/components/search.ts';
 import {
+  type Arguments,
   hostsRefusal,
   isSelected,
   NOTHING,
@@ -61,6 +67,26 @@ const ALL: Selected = {
   kind: 'all',
   selection: { id: '5f0c8d0e-1111-4222-8333-123456789abc', count: 5_000, expires_at: '2026-11-21T10:00:00Z' },
 };
+const ARGS: Record<string, Arguments> = { set_tags: { tags: { k: 'v' } }, set_desired: { desired_config: 'new' } };
+const FAILURE = 'f0123456789abcde';
+
+/** Returns what a copied command asks of the API, as the command line reads its words. */
+async function chosenBy(command: string) {
+  const words = [...command.matchAll(/(?:[^\s'\\]|\\.|'[^']*')+/g)].map(([word]) =>
+    word.replace(/\\(.)|'([^']*)'/g, (_, one?: string, quoted?: string) => one ?? quoted ?? ''),
+  );
+  if (words[0] === 'printf') return JSON.parse(words[2] ?? '').selection;
+  const own = words[2] === 'set' ? (['config', 'tag'] as const) : [];
+  const parsed = withSelection(new Command('x').exitOverride(), own).option('--yes');
+  if (own.length > 0) parsed.option('--config <name>').option('--tag <pair>');
+  parsed.parse(words.slice(3), { from: 'user' });
+  const { config, tag, ...options } = parsed.opts<SelectionOptions & { yes: boolean }>();
+  const { filter } = (await selectorOf({ stdin: Readable.from([]) } as never, parsed.args, {
+    ...options,
+    ...(own.length > 0 ? {} : { config, tag }),
+  } as SelectionOptions)) as { filter: ComponentFilters };
+  return { filter: { ...filter, ...(filter.hosts === undefined ? {} : { hosts: filter.hosts.replace(/^\\-/, '-') }) } };
+}
 const some = (...ids: string[]): Selected => ({ kind: 'ids', ids: new Set(ids) });
 
 describe('a selection', () => {
@@ -140,13 +166,14 @@ describe('commands', () => {
       { ...told, action: 'set_desired', args: { desired_config: '' } },
     ],
     [
-      './muster component list -o name --config=old | ./muster component set - --config=new --yes',
+      `printf %s '{"action":"set_desired","selection":{"filter":{"config_name":"old"}},"args":{"desired_config":"new"}}' | ./muster api POST /api/v1/components/actions -d - --reason=now`,
       {
         ...told,
         action: 'set_desired',
         args: { desired_config: 'new' },
         selected: ALL,
         filters: { config_name: 'old' },
+        reason: 'now',
       },
     ],
     [
@@ -162,6 +189,9 @@ describe('commands', () => {
     expect(listCommand({ text: 'web 1', enabled: true })).toBe(
       "./muster component list -o name --enabled | grep -iF -- 'web 1'",
     );
+    expect(listCommand({ status: 'failed', failure: FAILURE })).toBe(
+      `./muster api GET '/api/v1/components?status=failed&failure=${FAILURE}&format=csv'`,
+    );
   });
 
   test('of curl have the filter itself, for the API forgets a selection', () => {
@@ -175,6 +205,31 @@ describe('commands', () => {
       }),
     ).toBe(
       `curl -X POST -H "Authorization: Bearer $MUSTER_TOKEN" -H 'Muster-Reason: a%20b' -H 'Content-Type: application/json' -d '{"action":"delete","selection":{"filter":{"status":"failed"}}}' https://m/api`,
+    );
+  });
+
+  test('choose what the page has chosen, and never more', async () => {
+    const filter = fc.record<ComponentFilters>(
+      {
+        hosts: fc.constantFrom('n[1-3]', '-a', 'n1,!n2', '@role=web'),
+        text: fc.string({ minLength: 1, maxLength: 6 }),
+        status: fc.constantFrom(...COMPONENT_STATUSES),
+        enabled: fc.boolean(),
+        config_name: fc.constantFrom('web', '-x', "it's"),
+        tags: fc.constantFrom('a=b', 'a=b,c=d', 'a=b,a=c', "a=it's"),
+        failure: fc.constant(FAILURE),
+      },
+      { requiredKeys: [] },
+    );
+    const action = fc.constantFrom('delete', 'enable', 'set_tags', 'set_desired');
+    await fc.assert(
+      fc.asyncProperty(filter, action, async (filters, word) => {
+        const command = actionCommand({ ...told, action: word, args: ARGS[word] ?? null, selected: ALL, filters });
+        expect(await chosenBy(command)).toEqual({ filter: filters });
+        const { status = '', config_name = '', failure = '' } = filters;
+        const list = decodeURIComponent(listCommand({ ...filters, text: undefined })).replaceAll("'\\''", "'");
+        for (const value of [status, config_name, failure]) expect(list).toContain(value);
+      }),
     );
   });
 

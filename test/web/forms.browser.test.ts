@@ -151,7 +151,7 @@ describeInBrowser('forms', { settings: { MUSTER_AUTH: 'token' } }, (on) => {
     expect(await accessibilityFaults(page)).toEqual([]);
     const command = await copied(dialog, 'Copy as CLI');
     expect(command).toMatch(
-      /^printf %s '\{"name":"site",.*"password":"'"\$SOURCE_PASSWORD"'"\}\}' \| \.\/muster source apply -f -$/,
+      /^jq -n '\{"name":"site",.*"password":env\.SOURCE_PASSWORD\}\}' \| \.\/muster source apply -f -$/,
     );
     expect(await copied(dialog, 'Copy as curl')).not.toContain(SECRET);
     await confirm(dialog);

@@ -10,12 +10,14 @@ import {
   scheduleValues,
   updateCommand,
 } from '../../web/src/schedules/schedule-draft.ts';
-import { withVariables } from '../../web/src/shared/commands.ts';
+import { apiCommand, curlCommand } from '../../web/src/shared/commands.ts';
+import { rebased } from '../../web/src/shared/form-values.ts';
 import { refusedField } from '../../web/src/shared/refused-field.ts';
 import {
   createCommand as createWebhook,
   newWebhook,
   updateCommand as updateWebhook,
+  webhookFields,
   webhookPatch,
   webhookValues,
 } from '../../web/src/webhooks/webhook-draft.ts';
@@ -36,6 +38,11 @@ describe('a refusal', () => {
   ])('%j is of the field %j', (message, at, words) => {
     const found = refusedField(fields, new Error(message));
     expect([found?.field.at, found?.words]).toEqual([at, words]);
+  });
+  test('of a member that several fields write is of the first of them', () => {
+    const halves = [{ at: 'name' }, { at: 'credentials.username' }, { at: 'credentials.password' }];
+    const found = refusedField(halves, new Error("Both are needed - 'credentials'"));
+    expect([found?.field.at, found?.words]).toEqual(['credentials.username', 'Both are needed']);
   });
   test('that there is not is of none', () => expect(refusedField(fields, null)).toBeNull());
 });
@@ -109,7 +116,9 @@ describe('a webhook', () => {
     expect(createWebhook(values)).toBe(
       'printf %s "$WEBHOOK_URL" | ./muster webhook create pager --to - --event session.ended batch.held',
     );
-    expect(createWebhook({ ...values, secret: '$WEBHOOK_SECRET' })).toContain(`"secret":"'"$WEBHOOK_SECRET"'"`);
+    expect(createWebhook({ ...values, secret: '$WEBHOOK_SECRET' })).toBe(
+      `jq -n '{"name":"pager","url":env.WEBHOOK_URL,"events":["session.ended","batch.held"],"secret":env.WEBHOOK_SECRET}' | ./muster api POST /api/v1/webhooks -d -`,
+    );
   });
   test('that is changed keeps its address and its key', () => {
     const begun = webhookValues({
@@ -143,11 +152,56 @@ describe('a source', () => {
     const values = { ...sourceValues(null), name: 'a', clone_url: 'https://x', username: '$SOURCE_USERNAME' };
     expect(newSource(values)).toBeNull();
     expect(applyCommand('a', newSource({ ...values, password: '$SOURCE_PASSWORD' }))).toBe(
-      `printf %s '{"name":"a","clone_url":"https://x","credentials":{"username":"'"$SOURCE_USERNAME"'","password":"'"$SOURCE_PASSWORD"'"}}' | ./muster source apply -f -`,
+      `jq -n '{"name":"a","clone_url":"https://x","credentials":{"username":env.SOURCE_USERNAME,"password":env.SOURCE_PASSWORD}}' | ./muster source apply -f -`,
     );
   });
 });
 
-test('variables are put in where a text is nothing else', () => {
-  expect(withVariables(`-d '{"a":"$X","b":"$XY"}'`, ['$X'])).toBe(`-d '{"a":"'"$X"'","b":"$XY"}'`);
+describe('an edit', () => {
+  const action = { reconfigure: { filter: { status: 'failed' as const } } };
+  const begun = scheduleValues(schedule(action));
+  const edited = (change: object, now: ScheduleView['action']) => {
+    const values = { ...begun, ...change };
+    const current = scheduleValues({ ...schedule(now), jitter: 9 });
+    return schedulePatch(rebased(values, begun, current, scheduleFields(values, false)), current, now);
+  };
+
+  test('does not widen a filter that was narrowed meanwhile', () => {
+    const narrowed = { reconfigure: { filter: { status: 'failed' as const, tags: 'role=web' } } };
+    expect(edited({ desired_config: 'a' }, narrowed)).toEqual({
+      action: { reconfigure: { filter: { status: 'failed', tags: 'role=web' }, desired_config: 'a' } },
+    });
+    expect(edited({ what: 'check' }, narrowed)).toEqual({
+      action: { check: { filter: { status: 'failed', tags: 'role=web' } } },
+    });
+    expect(edited({ cron: '1 2 * * *' }, narrowed)).toEqual({ cron: '1 2 * * *' });
+    expect(edited({}, narrowed)).toBeNull();
+  });
+  test('has what it has changed, whatever stands there by now', () => {
+    expect(edited({ status: 'pending' }, { reconfigure: { filter: { status: 'configured' } } })).toEqual({
+      action: { reconfigure: { filter: { status: 'pending' } } },
+    });
+  });
+  test.each([
+    ['session.ended', 'session.ended batch.held', 'session.ended batch.held plan.ended', 'session.ended plan.ended'],
+    ['session.ended batch.held', 'session.ended', 'plan.ended', 'batch.held plan.ended'],
+    ['session.ended', 'session.ended', 'plan.ended', 'plan.ended'],
+  ])('of several words, to %j from %j, makes of %j %j', (events, before, now, made) => {
+    const of = (words: string) => ({ ...webhookValues(null), events: words });
+    expect(rebased(of(events), of(before), of(now), webhookFields(false)).events).toBe(made);
+  });
+});
+
+describe('a secret', () => {
+  test('comes to the command by stdin, from a variable', () => {
+    expect(curlCommand('POST', 'https://m/a', { a: '$X', b: '$XY', c: "it's" }, 'now', ['$X'])).toBe(
+      `jq -n '{"a":env.X,"b":"$XY","c":"it'\\''s"}' | curl -X POST -H "Authorization: Bearer $MUSTER_TOKEN" -H 'Muster-Reason: now' -H 'Content-Type: application/json' -d @- https://m/a`,
+    );
+  });
+  test('that is not there needs no jq', () => {
+    expect(curlCommand('POST', 'https://m/a', { a: 'x' }, '', ['$X'])).toContain(`-d '{"a":"x"}' https://m/a`);
+    expect(apiCommand('POST', '/a', { a: 'say "$X"' }, ['$X'])).toBe(
+      `printf %s '{"a":"say \\"$X\\""}' | ./muster api POST /a -d -`,
+    );
+  });
 });

@@ -199,15 +199,18 @@ describeInBrowser('the other pages', { settings: { MUSTER_AUTH: 'token' } }, (on
     const credentials = { username: 'reader', password: 'hunter7hunter7' };
     const source = { name: 'told', clone_url: 'https://git.example.test/t.git', credentials };
     const webhook = { name: 'told', url: 'http://127.0.0.1:9/told', events: ['session.ended'] };
-    for (const [path, heading, method, url, body] of [
-      ['sources', 'Sources', 'POST', '/v3/sources', source],
-      ['webhooks', 'Webhooks', 'POST', '/api/v1/webhooks', webhook],
-      ['access', 'Access', 'POST', '/api/v1/tokens', { role: 'reader', name: 'told' }],
-      ['audit', 'Audit', 'PUT', '/v3/configurations/told', { layers: [] }],
+    // The page of the audit has the writes before: its own has another name.
+    for (const [path, heading, method, url, body, name] of [
+      ['sources', 'Sources', 'POST', '/v3/sources', source, 'told'],
+      ['webhooks', 'Webhooks', 'POST', '/api/v1/webhooks', webhook, 'told'],
+      ['access', 'Access', 'POST', '/api/v1/tokens', { role: 'reader', name: 'told' }, 'told'],
+      ['audit', 'Audit', 'PUT', '/v3/configurations/audited-last', { layers: [] }, 'audited-last'],
     ] as const) {
       const page = await opened(path, heading);
+      const row = table(page, heading).getByRole('row').filter({ hasText: name });
+      expect(await row.count()).toBe(0);
       await good(method, url, body);
-      await table(page, heading).getByRole('row').filter({ hasText: 'told' }).first().waitFor();
+      await row.first().waitFor();
     }
   }, 60_000);
 

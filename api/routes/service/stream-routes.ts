@@ -37,7 +37,7 @@ export async function streamRoutes(
             .string()
             .default('')
             .describe(
-              'Topics with commas between them: `sessions`, `session:ID`, `fleet`. Others, and those that need another role, are left out and named.',
+              'Topics with commas between them: `sessions`, `session:ID`, `fleet`. Other topics, and topics that need another role, are left out and named.',
             ),
           last_event_id: z
             .string()

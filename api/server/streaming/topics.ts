@@ -16,7 +16,7 @@ export interface TopicReader {
 
 /** Who reads. */
 interface TopicAsker {
-  /** As it is stored with writes; null where nobody is known. */
+  /** As it is stored with writes; null where the caller is not known. */
   actor: string | null;
   /** Whose role counts; null: who asks is not asked for. */
   caller: Caller | null;

@@ -1,7 +1,7 @@
 /** The commands of the pages of components. */
 import type { ActionBody } from '../../../domain/components/selection-schema.ts';
-import { curlCommand, shellWord } from '../shared/commands.ts';
-import type { ComponentFilters } from './search.ts';
+import { apiCommand, curlCommand, shellWord } from '../shared/commands.ts';
+import { type ComponentFilters, csvPath } from './search.ts';
 import type { Arguments, Selected, SessionWanted } from './selected.ts';
 
 /** Returns an id as a term of a hostlist that means it alone. A `-` in front would be a flag. */
@@ -9,26 +9,50 @@ export function hostWord(id: string): string {
   return id.replace(/[,[\]\\!@\s]|^-/gu, '\\$&');
 }
 
-/** Returns the words that choose what the filters choose. */
-export function filterWords({ hosts, text, status, enabled, config_name, tags }: ComponentFilters): string[] {
-  return [
-    ...(hosts === undefined ? [] : [shellWord(hosts.replace(/^-/, '\\-'))]),
-    ...(text === undefined ? [] : [`--text=${shellWord(text)}`]),
-    ...(status === undefined ? [] : [`--status=${status}`]),
-    ...(config_name === undefined ? [] : [`--config=${shellWord(config_name)}`]),
-    ...(tags === undefined ? [] : tags.split(',').map((tag) => `--tag=${shellWord(tag)}`)),
-    ...(enabled === undefined ? [] : [enabled ? '--enabled' : '--no-enabled']),
-  ];
+/** Words of the command line for each filter, in their order; null where it has no words that mean the same. */
+const WORDS: {
+  readonly [Name in keyof ComponentFilters]-?: (value: NonNullable<ComponentFilters[Name]>) => string[] | null;
+} = {
+  hosts: (hosts) => [shellWord(hosts.replace(/^-/, '\\-'))],
+  text: (text) => [`--text=${shellWord(text)}`],
+  status: (status) => [`--status=${status}`],
+  config_name: (name) => [`--config=${shellWord(name)}`],
+  tags: tagWords,
+  enabled: (enabled) => [enabled ? '--enabled' : '--no-enabled'],
+  failure: () => null,
+};
+
+/** The flag takes a key once: of two values the last one would count alone. */
+function tagWords(tags: string): string[] | null {
+  const pairs = tags.split(',');
+  const keys = new Set(pairs.map((pair) => pair.split('=')[0]));
+  return keys.size < pairs.length ? null : pairs.map((pair) => `--tag=${shellWord(pair)}`);
 }
 
-/** Returns the command that lists what the page lists. The list of the command line has no filter by a part of the id. */
-export function listCommand({ text, ...filters }: ComponentFilters): string {
-  if (text === undefined) return ['./muster component list', ...filterWords(filters)].join(' ');
-  return `${namesCommand(filters)} | grep -iF -- ${shellWord(text)}`;
+/** Returns the words that choose what the filters choose; null where the command line has none for one of them. */
+function filterWords(filters: ComponentFilters): string[] | null {
+  const words: string[] = [];
+  for (const name of Object.keys(WORDS) as (keyof ComponentFilters)[]) {
+    const value = filters[name];
+    if (value === undefined) continue;
+    const said = WORDS[name](value as never);
+    if (said === null) return null;
+    words.push(...said);
+  }
+  return words;
 }
 
-const namesCommand = (filters: ComponentFilters) =>
-  ['./muster component list -o name', ...filterWords(filters)].join(' ');
+/**
+ * Returns the command that lists what the page lists. The list of the command line has no filter by a part of the id; `grep` would take each line of
+ * a text by itself.
+ */
+export function listCommand(filters: ComponentFilters): string {
+  const { text, ...others } = filters;
+  const words = filterWords(others);
+  if (words === null || text?.includes('\n')) return `./muster api GET ${shellWord(`/api/v1${csvPath(filters)}`)}`;
+  if (text === undefined) return ['./muster component list', ...words].join(' ');
+  return `${['./muster component list -o name', ...words].join(' ')} | grep -iF -- ${shellWord(text)}`;
+}
 
 /** An action as it is to be told. */
 export interface ToldAction {
@@ -52,22 +76,28 @@ const VERBS: Record<ActionBody['action'], string> = {
   set: 'set',
 };
 
+const PATH = '/api/v1/components/actions';
+
 /**
- * Returns the command that does the same. All that match are chosen anew by it, since the API forgets a selection. `set` has other uses for the
- * flags of configuration and tags: a list of names goes before it then.
+ * Returns the command that does the same. All that match are chosen anew by it, since the API forgets a selection. The request itself is sent where
+ * the flags cannot say the filter: `set` has other uses for the flags of configuration and tags.
  */
-export function actionCommand({ action, args, selected, filters, reason }: ToldAction): string {
-  const words = [...argumentWords(args), ...(reason === '' ? [] : [`--reason=${shellWord(reason)}`]), '--yes'];
-  const command = (chosen: readonly string[]) => [`./muster component ${VERBS[action]}`, ...chosen, ...words].join(' ');
+export function actionCommand(told: ToldAction): string {
+  const { action, args, selected, filters, reason } = told;
+  const why = reason === '' ? [] : [`--reason=${shellWord(reason)}`];
+  const command = (chosen: readonly string[]) =>
+    [`./muster component ${VERBS[action]}`, ...chosen, ...argumentWords(args), ...why, '--yes'].join(' ');
   if (selected.kind === 'ids') return command([shellWord([...selected.ids].map(hostWord).join(','))]);
-  const isTaken = filters.config_name !== undefined || filters.tags !== undefined;
-  if (VERBS[action] === 'set' && isTaken) return `${listOfNames(filters)} | ${command(['-'])}`;
-  const chosen = filterWords(filters);
+  const isTaken = VERBS[action] === 'set' && (filters.config_name !== undefined || filters.tags !== undefined);
+  const chosen = isTaken ? null : filterWords(filters);
+  if (chosen === null) return [apiCommand('POST', PATH, bodyOf(told)), ...why].join(' ');
   return command(chosen.length === 0 ? ['--all'] : chosen);
 }
 
-const listOfNames = ({ text, ...filters }: ComponentFilters) =>
-  text === undefined ? namesCommand(filters) : listCommand({ text, ...filters });
+function bodyOf({ action, args, selected, filters }: ToldAction): object {
+  const selection = selected.kind === 'all' ? { filter: filters } : { ids: [...selected.ids] };
+  return { action, selection, ...(args === null ? {} : { args }) };
+}
 
 function argumentWords(args: Arguments | null): string[] {
   if (args === null) return [];
@@ -78,9 +108,8 @@ function argumentWords(args: Arguments | null): string[] {
 }
 
 /** Returns the request of an action as a command of curl. */
-export function actionCurl(url: string, { action, args, selected, filters, reason }: ToldAction): string {
-  const selection = selected.kind === 'all' ? { filter: filters } : { ids: [...selected.ids] };
-  return curlCommand('POST', url, { action, selection, ...(args === null ? {} : { args }) }, reason);
+export function actionCurl(url: string, told: ToldAction): string {
+  return curlCommand('POST', url, bodyOf(told), told.reason);
 }
 
 /** Returns the command that runs the session. */

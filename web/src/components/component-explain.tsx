@@ -30,7 +30,6 @@ function Why({ id }: { id: string }) {
   });
   // The page follows the component.
   useLive('batches', ['component', id, 'explain']);
-  useLive('sessions', ['component', id, 'explain']);
   return (
     <section aria-label="Why" aria-busy={read.isPending || undefined}>
       <h2>Why</h2>

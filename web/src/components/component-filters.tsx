@@ -58,7 +58,7 @@ export function ComponentFilterBar({ search, refused }: { search: ComponentFilte
         <select
           id={`${id}-status`}
           value={search.status ?? ''}
-          onChange={({ target }) => go({ status: COMPONENT_STATUSES.find((word) => word === target.value) })}
+          onChange={({ target }) => go(ofStatus(COMPONENT_STATUSES.find((word) => word === target.value)))}
         >
           <option value="">any</option>
           {COMPONENT_STATUSES.map((word) => (
@@ -93,6 +93,14 @@ export function ComponentFilterBar({ search, refused }: { search: ComponentFilte
           ))}
         </select>
       </span>
+      {search.failure !== undefined && (
+        <span>
+          Failed with {search.failure}{' '}
+          <button type="button" onClick={() => go({ failure: undefined })}>
+            Any failure
+          </button>
+        </span>
+      )}
       <button type="submit">Apply</button>
       {mistake !== null && (
         <p role="alert" id={`${id}-mistake`}>
@@ -101,6 +109,11 @@ export function ComponentFilterBar({ search, refused }: { search: ComponentFilte
       )}
     </form>
   );
+}
+
+/** A component with another status than `failed` has no failure: that filter would leave nothing. */
+function ofStatus(status: ComponentFilters['status']): ComponentFilters {
+  return status === undefined || status === 'failed' ? { status } : { status, failure: undefined };
 }
 
 type Typed = Record<(typeof TEXTS)[number]['name'], string>;

@@ -1,6 +1,6 @@
 /** A source as a form has it. Its credentials are written, and never read. */
 import type { Source } from '../../../domain/configurations/schema.ts';
-import { printed, withVariables } from '../shared/commands.ts';
+import { printed } from '../shared/commands.ts';
 import { changedNames, type FormField, type FormValues } from '../shared/form-values.ts';
 import { withoutCredentials } from './clone-address.ts';
 
@@ -22,7 +22,7 @@ export function sourceValues(source: Source | null): FormValues {
 
 /** Returns the fields of a form; a source that is there has its name. */
 export function sourceFields(isNew: boolean): FormField[] {
-  const hint = isNew ? {} : { hint: 'empty: it stays' };
+  const hint = { hint: isNew ? 'both are needed' : 'both or neither; both empty: they stay' };
   return [
     ...(isNew ? [{ name: 'name', label: 'Name', at: 'name' }] : []),
     { name: 'clone_url', label: 'Repository', at: 'clone_url', hint: 'clone URL without credentials' },
@@ -73,6 +73,5 @@ function caOf({ configmap_name: name = '', configmap_namespace: namespace = '' }
 
 /** Returns the command that writes as much; credentials stand in variables of the shell. */
 export function applyCommand(name: string, body: object | null): string {
-  const command = `${printed({ name, ...body })} | ./muster source apply -f -`;
-  return withVariables(command, Object.values(SOURCE_VARIABLES));
+  return `${printed({ name, ...body }, Object.values(SOURCE_VARIABLES))} | ./muster source apply -f -`;
 }

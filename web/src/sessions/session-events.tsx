@@ -13,6 +13,7 @@ import { Moment } from '../shared/ui/moment.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
 import { eventMessage, eventName, eventPlace, textOf } from './event-text.ts';
 import { EVENT_FILTERS, type SessionSearch } from './search.ts';
+import { useReplaced } from './use-replaced.ts';
 
 /** Events of a page: never all at once. */
 const PAGE = 100;
@@ -27,13 +28,14 @@ export function SessionEvents({ session, search }: { session: SessionDetail; sea
   const { name } = session;
   const { after_id: after } = search;
   const values = { host: search.host, result: search.result };
-  const from: Record<string, string> = after === undefined ? { tail: String(PAGE) } : { after, limit: String(PAGE) };
-  const path = listPath(`${recordPath('sessions', name)}/events`, EVENT_FILTERS, values, from);
+  const page: Record<string, string> = after === undefined ? { tail: String(PAGE) } : { after, limit: String(PAGE) };
+  const path = listPath(`${recordPath('sessions', name)}/events`, EVENT_FILTERS, values, { id: session.id, ...page });
   const read = useQuery({
     queryKey: ['session', name, 'events', path],
     queryFn: ({ signal }) => callApi<EventsAnswer>(path, { signal }),
     placeholderData: (before) => before,
   });
+  useReplaced(name, read.error);
   const { events, next } = read.data ?? { events: [], next: null };
   const rows = after === undefined ? events.toReversed() : events;
   const last = events.at(-1)?.seq;

@@ -1,15 +1,18 @@
 import { useQuery } from '@tanstack/react-query';
 import type { SessionEvent } from '../../../domain/runs/stream-schema.ts';
 import type { SessionDetail } from '../../../domain/sessions/detail-schema.ts';
-import { callApi, recordPath, serverNow } from '../shared/api-call.ts';
+import { callApi, isRefusal, recordPath, serverNow } from '../shared/api-call.ts';
 import type { ListColumn } from '../shared/list/list-table.tsx';
 import { Moment } from '../shared/ui/moment.tsx';
 import { Part, Rows } from '../shared/ui/part.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
 import { type HostTime, lastedText, type Span, slowestHosts, stepSpans, taskSpans, wholeOf } from './session-times.ts';
+import { useReplaced } from './use-replaced.ts';
 
 /** Events that are read of each kind: a session may have very many. */
 const [TASKS, RESULTS] = [500, 1_000];
+/** How often they are read while the session goes on, ms. */
+const AGAIN_MS = 10_000;
 /** Hosts that are shown. */
 const SLOWEST = 10;
 
@@ -18,20 +21,29 @@ interface EventsAnswer {
   next: object | null;
 }
 
-function useEvents(name: string, type: string, limit: number) {
-  return useQuery({
-    queryKey: ['session', name, 'events', type, limit],
+/** They are many: read from time to time while more may come, and once when the session has ended. News of the session do not reach their key. */
+function useEvents({ name, id, ended_at }: SessionDetail, type: string, limit: number) {
+  const isOpen = ended_at === null;
+  const read = useQuery<EventsAnswer>({
+    queryKey: ['session-events', id, type, limit, isOpen],
     queryFn: ({ signal }) =>
-      callApi<EventsAnswer>(`${recordPath('sessions', name)}/events?type=${type}&limit=${limit}`, { signal }),
+      callApi<EventsAnswer>(`${recordPath('sessions', name)}/events?id=${id}&type=${type}&limit=${limit}`, { signal }),
     placeholderData: (before) => before,
+    ...(isOpen ? { refetchInterval: untilFull } : {}),
   });
+  useReplaced(name, read.error);
+  return read;
 }
+
+/** There are no more of the first events once others follow them. */
+const untilFull = ({ state: { data, error } }: { state: { data: EventsAnswer | undefined; error: unknown } }) =>
+  isRefusal(error) || (data !== undefined && data.next !== null) ? false : AGAIN_MS;
 
 /** Where the time of a session went: its steps, its tasks, its slowest hosts. */
 export function SessionTimeline({ session }: { session: SessionDetail }) {
-  const { name, attempts } = session;
-  const tasks = useEvents(name, 'task_start', TASKS);
-  const results = useEvents(name, 'host_result', RESULTS);
+  const { attempts } = session;
+  const tasks = useEvents(session, 'task_start', TASKS);
+  const results = useEvents(session, 'host_result', RESULTS);
   const now = serverNow();
   const whole = wholeOf(session, now);
   return (

@@ -5,22 +5,44 @@ export function shellWord(text: string): string {
   return /^[A-Za-z0-9_./:=@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Returns a command of curl for a request, with the reason of a write; the token stays the user's own. */
-export function curlCommand(method: string, url: string, body?: unknown, reason = ''): string {
+/**
+ * Returns a command of curl for a request, with the reason of a write; the token stays the user's own.
+ * @param variables as of `printed`
+ */
+export function curlCommand(
+  method: string,
+  url: string,
+  body?: unknown,
+  reason = '',
+  variables: readonly string[] = [],
+): string {
   const why = reason === '' ? '' : ` -H ${shellWord(`Muster-Reason: ${encodeURIComponent(reason)}`)}`;
-  const data = body === undefined ? '' : ` -H 'Content-Type: application/json' -d ${shellWord(JSON.stringify(body))}`;
-  return `curl -X ${method} -H "Authorization: Bearer $MUSTER_TOKEN"${why}${data} ${shellWord(url)}`;
+  const isSecret = hasVariable(body, variables);
+  const given = isSecret ? '@-' : shellWord(JSON.stringify(body) ?? '');
+  const data = body === undefined ? '' : ` -H 'Content-Type: application/json' -d ${given}`;
+  const command = `curl -X ${method} -H "Authorization: Bearer $MUSTER_TOKEN"${why}${data} ${shellWord(url)}`;
+  return isSecret ? `${printed(body, variables)} | ${command}` : command;
 }
 
-/** Returns a request with a body as a command of Muster, which reads the body from stdin. */
-export function apiCommand(method: string, path: string, body: unknown): string {
-  return `${printed(body)} | ./muster api ${method} ${shellWord(path)} -d -`;
+/**
+ * Returns a request with a body as a command of Muster, which reads the body from stdin.
+ * @param variables as of `printed`
+ */
+export function apiCommand(method: string, path: string, body: unknown, variables: readonly string[] = []): string {
+  return `${printed(body, variables)} | ./muster api ${method} ${shellWord(path)} -d -`;
 }
 
-/** Returns what writes a value as JSON to stdin of the next command: no list of processes has it. */
-export const printed = (value: unknown): string => `printf %s ${shellWord(JSON.stringify(value))}`;
-
-/** Returns a command of which texts such as `$SECRET`, quoted whole by it, are put in by the shell that runs it. */
-export function withVariables(command: string, variables: readonly string[]): string {
-  return variables.reduce((text, variable) => text.replaceAll(`"${variable}"`, `"'"${variable}"'"`), command);
+/**
+ * Returns what writes a value as JSON to stdin of the next command: no list of processes has it.
+ * @param variables texts such as `$SECRET`: where one is a whole text of the value, jq puts in the exported variable, whatever is in it
+ */
+export function printed(value: unknown, variables: readonly string[] = []): string {
+  const json = JSON.stringify(value);
+  if (!hasVariable(value, variables)) return `printf %s ${shellWord(json)}`;
+  // JSON is a program of jq that answers itself.
+  const program = variables.reduce((text, name) => text.replaceAll(`:"${name}"`, `:env.${name.slice(1)}`), json);
+  return `jq -n ${shellWord(program)}`;
 }
+
+const hasVariable = (value: unknown, variables: readonly string[]): boolean =>
+  variables.some((name) => JSON.stringify(value)?.includes(`:"${name}"`));

@@ -28,3 +28,29 @@ export const wordsOf = (text: string): string[] => text.split(' ').filter((word)
 export function changedNames(values: FormValues, begun: FormValues): Set<string> {
   return new Set(Object.keys(values).filter((name) => values[name] !== begun[name]));
 }
+
+/**
+ * Returns the texts of an edit on top of other texts than it began with: what it has changed, and else what stands there by now. Of a choice of
+ * several each word counts by itself.
+ * @param now what would stand there without the edit
+ */
+export function rebased(
+  values: FormValues,
+  begun: FormValues,
+  now: FormValues,
+  fields: readonly FormField[],
+): FormValues {
+  const changed = changedNames(values, begun);
+  const some = new Map(fields.map((field) => [field.name, field.some]));
+  const textOf = (name: string): string => {
+    if (!changed.has(name)) return now[name] ?? '';
+    const [text = '', before = '', current = ''] = [values[name], begun[name], now[name]];
+    const words = some.get(name);
+    return words === undefined ? text : mergedWords(words, wordsOf(text), wordsOf(before), wordsOf(current)).join(' ');
+  };
+  return Object.fromEntries(Object.keys(values).map((name) => [name, textOf(name)]));
+}
+
+function mergedWords(all: readonly string[], words: string[], before: string[], now: string[]): string[] {
+  return all.filter((word) => (words.includes(word) === before.includes(word) ? now : words).includes(word));
+}

@@ -17,8 +17,10 @@ export function refusedField<Field extends Placed>(
   const named = NAMED.exec(message);
   const member = named?.[1];
   if (named === null || member === undefined) return null;
-  const [field] = fields
+  const [at] = fields
     .filter(({ at }) => member === at || member.startsWith(`${at}.`))
     .toSorted((one, other) => other.at.length - one.at.length);
+  // A member that several fields write has its words at the first of them.
+  const field = at ?? fields.find((one) => one.at.startsWith(`${member}.`));
   return field === undefined ? null : { field, words: message.slice(0, named.index) };
 }

@@ -1,6 +1,6 @@
 /** A webhook as a form has it. Its address and its key are written, and never read. */
 import type { WebhookEvent, WebhookView } from '../../../domain/webhooks/webhook-schema.ts';
-import { apiCommand, shellWord, withVariables } from '../shared/commands.ts';
+import { apiCommand, shellWord } from '../shared/commands.ts';
 import { changedNames, type FormField, type FormValues, wordsOf } from '../shared/form-values.ts';
 
 /** All of them, so that a new one is not forgotten here. */
@@ -113,4 +113,4 @@ export function updateCommand(values: FormValues, begun: FormValues): string {
 }
 
 const sent = (method: string, path: string, body: object | null): string =>
-  withVariables(apiCommand(method, path, body ?? {}), Object.values(WEBHOOK_VARIABLES));
+  apiCommand(method, path, body ?? {}, Object.values(WEBHOOK_VARIABLES));

@@ -2,8 +2,8 @@
 import { type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { apiBase, callApi, type Surface, writeHeaders } from '../api-call.ts';
-import { curlCommand, shellWord, withVariables } from '../commands.ts';
-import type { FormField, FormValues } from '../form-values.ts';
+import { curlCommand, shellWord } from '../commands.ts';
+import { type FormField, type FormValues, rebased } from '../form-values.ts';
 import { Action } from './action.tsx';
 import { FormFields } from './form-fields.tsx';
 
@@ -20,11 +20,11 @@ interface FormActionProps<Answer> {
   refusal: string | null;
   /** Whether the refusal is shown elsewhere, and only told beside the button. */
   isTold?: boolean;
-  /** What stands in the fields first. */
+  /** What stands in the fields first; of a record that is there: as it is by now. */
   begun: FormValues;
   /** What is asked for depends on what was chosen. */
   fields(values: FormValues): readonly FormField[];
-  /** Returns the request; null while the fields do not say it. `begun`: what stood there when the edit began. */
+  /** Returns the request; null while the fields do not say it. `begun`: what would stand there without the edit. */
   request(values: FormValues, begun: FormValues): FormRequest | null;
   /** What is to be known before, in words. */
   note?(values: FormValues): ReactNode;
@@ -37,12 +37,13 @@ interface FormActionProps<Answer> {
   variables?: Readonly<Record<string, string>>;
 }
 
-/** The button and its dialog. What somebody else writes meanwhile does not change what the edit began with. */
+/** The button and its dialog. What is written elsewhere meanwhile stands in each field that the edit has left alone. */
 export function FormAction<Answer>(props: FormActionProps<Answer>) {
   const { name, refusal, isTold = false, fields, request, note, done, changes, cli, variables = {} } = props;
   const client = useQueryClient();
   const [edit, setEdit] = useState<{ begun: FormValues; values: FormValues } | null>(null);
-  const { begun, values } = edit ?? { begun: props.begun, values: props.begun };
+  const { begun } = props;
+  const values = edit === null ? begun : rebased(edit.values, edit.begun, begun, fields(edit.values));
   const asked = request(values, begun);
   // A command has the name of a variable where the request has a secret.
   const told = Object.fromEntries(
@@ -76,8 +77,11 @@ export function FormAction<Answer>(props: FormActionProps<Answer>) {
       curl={(reason) =>
         shown === null
           ? ''
-          : withVariables(
-              curlCommand(shown.method, `${apiBase(shown.surface)}${shown.path}`, shown.body, reason),
+          : curlCommand(
+              shown.method,
+              `${apiBase(shown.surface)}${shown.path}`,
+              shown.body,
+              reason,
               Object.values(variables),
             )
       }
