@@ -209,7 +209,7 @@ describe('commands', () => {
   });
 
   test('choose what the page has chosen, and never more', async () => {
-    const filter = fc.record<ComponentFilters>(
+    const filter = fc.record(
       {
         hosts: fc.constantFrom('n[1-3]', '-a', 'n1,!n2', '@role=web'),
         text: fc.string({ minLength: 1, maxLength: 6 }),

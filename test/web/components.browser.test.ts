@@ -173,6 +173,22 @@ describeNeeding(browserMissing() ?? stackMissing(), 'components in the web UI', 
       await page.getByRole('link', { name: 'First', exact: true }).click();
       await row('m0000').waitFor();
     }, 60_000);
+
+    test('has a filter by a failure that is seen, is part of the command, and is taken away', async () => {
+      const { page, context } = seen;
+      await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+      const failure = 'f0123456789abcde';
+      await page.goto(`/ui/components?status=failed&failure=${failure}`);
+      await page.getByText(`Failed with ${failure}`).waitFor();
+      await button('Copy as CLI').click();
+      await page.getByText('copied').waitFor();
+      expect(await page.evaluate<string>('navigator.clipboard.readText()')).toContain(`failure=${failure}`);
+      await button('Any failure').click();
+      await page.waitForURL((url) => url.search === '?status=failed');
+      await page.goto(`/ui/components?status=failed&failure=${failure}`);
+      await page.getByRole('combobox', { name: 'Status' }).selectOption('pending');
+      await page.waitForURL((url) => url.search === '?status=pending');
+    }, 60_000);
   });
 
   describe('an action', () => {
@@ -266,22 +282,6 @@ describeNeeding(browserMissing() ?? stackMissing(), 'components in the web UI', 
       await dialog.getByRole('status', { name: 'Result' }).getByText('4 changed, 0 so already.').waitFor();
       await dialog.getByRole('button', { name: 'Close' }).click();
       await page.getByText('There are no components yet.').waitFor();
-    }, 60_000);
-
-    test('by a failure is seen, is part of the command, and is taken away', async () => {
-      const { page, context } = seen;
-      await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-      const failure = 'f0123456789abcde';
-      await page.goto(`/ui/components?status=failed&failure=${failure}`);
-      await page.getByText(`Failed with ${failure}`).waitFor();
-      await button('Copy as CLI').click();
-      await page.getByText('copied').waitFor();
-      expect(await page.evaluate<string>('navigator.clipboard.readText()')).toContain(`failure=${failure}`);
-      await button('Any failure').click();
-      await page.waitForURL((url) => url.search === '?status=failed');
-      await page.goto(`/ui/components?status=failed&failure=${failure}`);
-      await page.getByRole('combobox', { name: 'Status' }).selectOption('pending');
-      await page.waitForURL((url) => url.search === '?status=pending');
     }, 60_000);
 
     test('is copied as commands', async () => {

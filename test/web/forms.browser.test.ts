@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, beforeEach, expect } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { accessibilityFaults } from '../support/browser.ts';
+import { eventually } from '../support/eventually.ts';
 import { describeInBrowser } from '../support/in-browser.ts';
 
 const SECRET = 'hunter9hunter9hunter9';
@@ -102,6 +103,25 @@ describeInBrowser('forms', { settings: { MUSTER_AUTH: 'token' } }, (on) => {
     });
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
+  }, 60_000);
+
+  test('a form that is open follows what is changed elsewhere, and keeps it', async () => {
+    const send = async (method: string, path: string, body: object) =>
+      (await on.stack.call(method, path, body, { authorization: `Bearer ${token}` })).status;
+    const action = (tags: object) => ({ reconfigure: { filter: { status: 'failed', ...tags } } });
+    const made = { name: 'shared', cron: '0 5 * * *', action: action({}) };
+    expect(await send('POST', '/api/v1/schedules', made)).toBe(201);
+    const page = await opened('schedules?shown=shared', 'Schedules');
+    const dialog = await dialogOf(page, 'Change');
+    await field(dialog, 'Set desired configuration').fill('next');
+    const narrowed = { action: action({ tags: 'role=web' }) };
+    expect(await send('PATCH', '/api/v1/schedules/shared', narrowed)).toBe(200);
+    await eventually('the form is told', async () => (await field(dialog, 'Tags').inputValue()) === 'role=web', 10_000);
+    await effect(dialog).getByText('1 would change: shared').waitFor();
+    await confirm(dialog);
+    expect((await stored('/api/v1/schedules/shared')).action.reconfigure).toEqual({
+      ...{ filter: { status: 'failed', tags: 'role=web' }, desired_config: 'next' },
+    });
   }, 60_000);
 
   test('a webhook is made and changed; its address is never shown again, and its key once', async () => {
