@@ -58,7 +58,11 @@ export async function dryRunRoutes(
       config: {
         access: 'reader',
         class: 'remote',
-        refuses: ['rehearsal_unsupported', 'rehearsal_busy'],
+        // Of each status that a route may refuse with one code, which stands for the others.
+        refuses: [
+          ...(['rehearsal_unsupported', 'rehearsal_busy'] as const),
+          ...(['not_found', 'component_not_found', 'selection_gone', 'changed_since'] as const),
+        ],
         changesNothing: true,
       },
     },
