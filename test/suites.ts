@@ -45,8 +45,8 @@ export interface SuiteOptions {
   isInterrupted(): boolean;
 }
 
-/** Tests that break their cluster, or need all of its room, one at a time. */
-const FAULTS = '/(break-cluster|dev-cluster|job-trouble|taken-down)[.]cluster[.]';
+/** Tests that break clusters or what works on them, or need all room, one at a time. */
+const FAULTS = '/(break-cluster|broken-work|dev-cluster|job-trouble|taken-down|vectors)[.]cluster[.]';
 
 /** In the order in which they run. */
 export const SUITES: Suite[] = [
