@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 KNOWN = '2.19.'
-"""Releases whose inner functions are those that this file stands in for."""
+"""This file stands in for inner functions of these releases."""
 
 ALL_OF = ('become', 'callback', 'connection', 'shell')
 """Kinds of plugins of which Ansible loads each one that is there, with its documentation."""

@@ -1,6 +1,6 @@
 /**
  * Returns what is made for a key, made once while it is kept.
- * @param most so many are kept, those that were asked for last
+ * @param most how many answers are kept; the answer that was asked for longest ago goes first
  */
 export function keptByKey<T>(make: (key: string) => T, most: number): (key: string) => T {
   const kept = new Map<string, T>();

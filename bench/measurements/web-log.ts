@@ -25,7 +25,7 @@ interface LongLog {
 }
 const made = new WeakMap<MusterStack, Promise<LongLog>>();
 
-/** A session that goes on, with so much output that nobody waits for. */
+/** A session that goes on, with output that no test waits for. */
 function longLog(stack: MusterStack): Promise<LongLog> {
   const known = made.get(stack) ?? makeLog(stack);
   made.set(stack, known);
