@@ -58,9 +58,13 @@ export async function forward(
     await relay(answer, response);
     return;
   }
-  const name = nameFrom(answer);
+  let noted: Promise<void> | undefined;
+  const tell = (name: string) => {
+    noted ??= note.done(status, name);
+    return noted;
+  };
   // A client that goes away takes nothing back.
-  await relay(answer, response).finally(() => note.done(status, name()));
+  await relay(answer, response, nameThenEnd(answer, tell)).finally(() => tell(''));
 }
 
 /** Throws also `StaleConnection`. */
@@ -119,32 +123,51 @@ async function kindOf({ kinds }: ProxyContext, info: RequestInfo): Promise<Disco
 }
 
 /** Hands an answer on as it comes. */
-async function relay(answer: IncomingMessage, response: ServerResponse): Promise<void> {
+async function relay(
+  answer: IncomingMessage,
+  response: ServerResponse,
+  body: AsyncIterable<Buffer> = answer,
+): Promise<void> {
   response.sendDate = false;
   const headers = answerHeaders(headerPairs(answer.rawHeaders)).flat();
   response.writeHead(answer.statusCode ?? 502, answer.statusMessage ?? '', headers);
   // A watch may have nothing to say for long.
   response.flushHeaders();
-  await pipeline(answer, response);
+  await pipeline(body, response);
 }
 
 /** What is longer than this has no name of interest. */
 const ANSWER_READ = 1024 * 1024;
 
-/** Reads along; returns what gives the name of the object in the answer once it is through, empty where it has none. */
-function nameFrom(answer: IncomingMessage): () => string {
+/**
+ * Yields the body of an answer and tells the name of the object in it, empty where it has none. The name is told before the last piece
+ * goes on: a client that has its whole answer finds its write noted.
+ */
+async function* nameThenEnd(
+  answer: IncomingMessage,
+  tell: (name: string) => Promise<void>,
+): AsyncGenerator<Buffer, void> {
   const chunks: Buffer[] = [];
   let size = 0;
-  answer.on('data', (chunk: Buffer) => {
-    size += chunk.length;
-    if (size <= ANSWER_READ) chunks.push(chunk);
-  });
-  return () => {
-    try {
-      const { metadata } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as { metadata?: { name?: unknown } };
-      return typeof metadata?.name === 'string' ? metadata.name : '';
-    } catch {
-      return '';
+  let last: Buffer | null = null;
+  try {
+    for await (const chunk of answer as AsyncIterable<Buffer>) {
+      if (last !== null) yield last;
+      last = chunk;
+      size += chunk.length;
+      if (size <= ANSWER_READ) chunks.push(chunk);
     }
-  };
+  } finally {
+    await tell(nameIn(Buffer.concat(chunks)));
+  }
+  if (last !== null) yield last;
+}
+
+function nameIn(body: Buffer): string {
+  try {
+    const { metadata } = JSON.parse(body.toString('utf8')) as { metadata?: { name?: unknown } };
+    return typeof metadata?.name === 'string' ? metadata.name : '';
+  } catch {
+    return '';
+  }
 }

@@ -7,6 +7,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { ClusterAccess } from '../../../drivers/kubernetes/cluster-access.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type Guest, openProxied, type Proxied, WIDGET } from './proxied.ts';
 
@@ -15,11 +16,14 @@ const MIB = 1024 * 1024;
 
 let upstream: Server;
 let port: number;
+let access: ClusterAccess;
 let proxied: Proxied;
 let guest: Guest;
 /** What reached the API server, discovery excepted. */
 let reached: { line: string; headers: IncomingMessage['headers']; raw: string[]; body: string }[] = [];
 let behave: ((request: IncomingMessage, response: ServerResponse) => void) | null = null;
+/** What discovery waits for. */
+let discovering = Promise.resolve();
 
 const DISCOVERY = {
   resources: [
@@ -30,7 +34,7 @@ const DISCOVERY = {
 
 beforeAll(async () => {
   upstream = createServer(async (incoming, response) => {
-    if (incoming.url === '/api/v1') return void response.end(JSON.stringify(DISCOVERY));
+    if (incoming.url === '/api/v1') return void discovering.then(() => response.end(JSON.stringify(DISCOVERY)));
     const { headers, rawHeaders: raw, method, url } = incoming;
     const entry = { line: `${method} ${url}`, headers, raw, body: '' };
     reached.push(entry);
@@ -41,10 +45,11 @@ beforeAll(async () => {
   await once(upstream.listen(0, '127.0.0.1'), 'listening');
   port = (upstream.address() as AddressInfo).port;
   const headers = { Authorization: 'Bearer operator' };
-  proxied = await openProxied({
+  access = {
     read: async () => ({ server: new URL(`http://127.0.0.1:${port}`), options: { headers } }),
     forget: () => undefined,
-  });
+  };
+  proxied = await openProxied(access);
   guest = proxied.admit();
 });
 
@@ -367,6 +372,23 @@ describe('another protocol', () => {
     proxied.proxy.end(brief.run.runId);
     await closed;
   });
+});
+
+test('a client that has its whole answer finds its write noted, however long discovery takes', async () => {
+  const plain = await openProxied(access, { inject: false });
+  try {
+    const held = Promise.withResolvers<void>();
+    discovering = held.promise;
+    behave = (_incoming, response) => void response.end('{"metadata":{"name":"made-1"}}');
+    const asking = request(plain.options(plain.admit(), 'POST', CMS)).end('{}');
+    const [answer] = (await once(asking, 'response')) as [IncomingMessage];
+    held.resolve();
+    expect(await text(answer)).toBe('{"metadata":{"name":"made-1"}}');
+    expect(plain.told.writes).toMatchObject([{ verb: 'create', kind: 'ConfigMap', name: 'made-1' }]);
+  } finally {
+    discovering = Promise.resolve();
+    await plain.close();
+  }
 });
 
 test('nothing that is told of requests has a query, a password or a body in it', async () => {
