@@ -1,4 +1,5 @@
 import { type Client, ScheduleAlreadyRunning, ScheduleNotFoundError, type ScheduleOptions } from '@temporalio/client';
+import { engineSentence } from '../control/temporal/engine-sentence.ts';
 import { sealFor } from '../domain/engine/seal.ts';
 import { MAIN_QUEUE } from '../domain/engine/task-queues.ts';
 import { isMusterError } from '../domain/errors.ts';
@@ -88,7 +89,9 @@ export function keepSchedules(
       try {
         await client.schedule.getHandle(options.scheduleId).describe();
       } catch {
-        await reconcile(client, options).catch((error) => log.warn({ err: String(error) }, 'schedule not reconciled'));
+        await reconcile(client, options).catch((error) =>
+          log.warn({ err: engineSentence(error) }, 'schedule not reconciled'),
+        );
       }
     }
   };

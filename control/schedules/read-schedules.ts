@@ -5,9 +5,9 @@ import type { Db } from '../../store/connection/database.ts';
 import { findLastScheduleRuns, findScheduleRun, listScheduleRuns } from '../../store/schedules/schedule-runs.ts';
 import { findSchedule, listSchedules, type ScheduleRow } from '../../store/schedules/schedules.ts';
 import { mapPage, onePage, type Page } from '../changes/pages.ts';
+import { engineSentence } from '../temporal/engine-sentence.ts';
 import type { ScheduleEngine } from './schedule-port.ts';
 import { scheduleRunView, scheduleView } from './schedule-view.ts';
-import { engineSentence } from './sync-schedule.ts';
 
 interface ReadDependencies {
   db: Db;

@@ -1,5 +1,6 @@
 import type { Db } from '../../store/connection/database.ts';
 import { findSchedule, markScheduleSynced, noteScheduleUnsynced } from '../../store/schedules/schedules.ts';
+import { engineSentence } from '../temporal/engine-sentence.ts';
 import type { ScheduleEngine } from './schedule-port.ts';
 
 export interface SyncScheduleDependencies {
@@ -16,7 +17,6 @@ export interface SyncOutcome {
 
 /** How often the record may be written by others while the engine is told of it. */
 const ATTEMPTS = 5;
-const ERROR_MAX = 500;
 
 /**
  * Gives the engine the schedule as its record stands, and takes it away when there is no record. Looks again afterwards: of
@@ -42,11 +42,4 @@ export async function syncSchedule(deps: SyncScheduleDependencies, name: string)
     if (stands) return { synced: true, error: null };
   }
   return { synced: false, error: 'the schedule is being changed by others' };
-}
-
-/** What the engine said, in one line: its own words behind those of its client. */
-export function engineSentence(error: unknown): string {
-  const words: string[] = [];
-  for (let at: unknown = error; at instanceof Error && words.length < 3; at = at.cause) words.push(at.message);
-  return (words.join(': ') || String(error)).replace(/\s+/g, ' ').slice(0, ERROR_MAX);
 }

@@ -7,9 +7,10 @@ import {
   type ScheduleRunRow,
 } from '../../store/schedules/schedule-runs.ts';
 import type { ScheduleRow } from '../../store/schedules/schedules.ts';
+import { engineSentence } from '../temporal/engine-sentence.ts';
 import { requireSchedule } from './read-schedules.ts';
 import { scheduleRunView } from './schedule-view.ts';
-import { engineSentence, type SyncOutcome, type SyncScheduleDependencies, syncSchedule } from './sync-schedule.ts';
+import { type SyncOutcome, type SyncScheduleDependencies, syncSchedule } from './sync-schedule.ts';
 import type { WriteScheduleDependencies } from './write-schedule.ts';
 
 /**

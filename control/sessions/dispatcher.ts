@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { sessionWorkflowId } from '../../domain/sessions/workflow-id.ts';
-import { messageOf } from '../../domain/text/message-of.ts';
 import { type Db, isUndefinedTable } from '../../store/connection/database.ts';
 import { type OutboxItem, postponeOutbox, removeFromOutbox, takeFromOutbox } from '../../store/sessions/outbox.ts';
 import { findSessionsById, type SessionRow } from '../../store/sessions/sessions.ts';
 import type { OutboxKind } from '../../store/sessions/tables.ts';
 import { cancelSession } from '../../workflows/sessions/messages.ts';
 import { deadlineIn } from '../temporal/deadline.ts';
+import { engineSentence } from '../temporal/engine-sentence.ts';
 import type { Dispatcher } from './engine-port.ts';
 import { startSessionWorkflow } from './start-workflow.ts';
 
@@ -65,7 +65,7 @@ export function createDispatcher({
       await within(session.trace, () => client.withDeadline(deadlineIn(deliveryMs), () => send(client, session)));
       return true;
     } catch (error) {
-      const message = messageOf(error);
+      const message = engineSentence(error);
       log.warn({ sessionId: item.sessionId, kind: item.kind, attempts: item.attempts, err: message }, 'not delivered');
       const delay = Math.min(MAX_DELAY_SECONDS, 2 ** Math.min(10, item.attempts) / 4);
       await postponeOutbox(db, item.id, delay, message).catch(() => undefined);

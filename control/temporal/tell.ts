@@ -4,6 +4,7 @@ import type { SignalDefinition } from '@temporalio/common';
 import { MAIN_QUEUE } from '../../domain/engine/task-queues.ts';
 import type { WorkflowName } from '../../domain/engine/workflow-names.ts';
 import { askInTime, EXCHANGE_MS } from './ask-in-time.ts';
+import { engineSentence } from './engine-sentence.ts';
 import { startOnce } from './start-once.ts';
 
 /** The workflow that a record wants. */
@@ -47,7 +48,7 @@ export function createTell({ client, log, exchangeMs = EXCHANGE_MS }: TellOption
       await askInTime(client, exchangeMs, () => tellOrThrow(client, wanted));
     } catch (error) {
       const { workflowId: workflow } = wanted;
-      log.warn({ workflow, err: String(error) }, 'Temporal was not told of a record; the sweep tells it');
+      log.warn({ workflow, err: engineSentence(error) }, 'Temporal was not told of a record; the sweep tells it');
     }
   };
   return async (wanted, withinMs = WITHIN_MS) => {

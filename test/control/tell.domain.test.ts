@@ -1,7 +1,7 @@
 /** How Temporal is told of records, with a Temporal that answers as the test wants. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { ServiceError, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { SignalDefinition } from '@temporalio/common';
 import { startOnce } from '../../control/temporal/start-once.ts';
 import { createTell, tellOrThrow, type WantedWorkflow } from '../../control/temporal/tell.ts';
@@ -62,11 +62,14 @@ describe('a record', () => {
   });
 
   test('that Temporal does not take is logged, and the teller does not hear of it', async () => {
-    answer = () => Promise.reject(new Error('14 UNAVAILABLE'));
+    answer = () =>
+      Promise.reject(
+        new ServiceError('Failed to start Workflow', { cause: new Error('14 UNAVAILABLE: no connection') }),
+      );
     expect(await tellIn()([wanted('1')])).toBeUndefined();
     expect(logged).toEqual([
       {
-        fields: { workflow: 'toy/1', err: 'Error: 14 UNAVAILABLE' },
+        fields: { workflow: 'toy/1', err: 'Failed to start Workflow: 14 UNAVAILABLE: no connection' },
         message: 'Temporal was not told of a record; the sweep tells it',
       },
     ]);
@@ -78,7 +81,7 @@ describe('a record', () => {
     const begun = performance.now();
     await tellIn(50)([wanted('1')]);
     expect(performance.now() - begun).toBeLessThan(2_000);
-    expect(logged[0]?.fields).toEqual({ workflow: 'toy/1', err: 'Error: no answer within 0.05 s' });
+    expect(logged[0]?.fields).toEqual({ workflow: 'toy/1', err: 'no answer within 0.05 s' });
     // What fails after that hurts nobody.
     late.reject(new Error('too late'));
     await delay(1);

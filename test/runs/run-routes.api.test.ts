@@ -207,7 +207,7 @@ describe('the end of a run', () => {
       const answer = await end('toy-10-1');
       expect(answer).toMatchObject({ status: 202, body: { id: 'toy-10-1', state: 'started' } });
       expect(JSON.stringify(answer.body)).not.toMatch(/deadline|Temporal/);
-      expect(logged).toEqual([{ workflow: 'end-run/toy-10-1', err: 'Error: deadline exceeded' }]);
+      expect(logged).toEqual([{ workflow: 'end-run/toy-10-1', err: 'deadline exceeded' }]);
       const { body } = await api.call('GET', '/api/v1/audit?kind=run', undefined, as('admin'));
       expect(body.records).toContainEqual(expect.objectContaining({ action: 'end', name: 'toy-10-1' }));
       await seen('disk-5');
