@@ -91,9 +91,9 @@ describeNeeding(temporalMissing(), 'durability of a session', () => {
       });
     });
 
-    /** A session whose machine is stopped in the middle of its run. */
+    /** A session whose machine is stopped in the middle of its run. Until then the machine has the time to take its work up. */
     const startAndLose = async () => {
-      const hostQueue = `machine-away-${randomUUID()}`;
+      const hostQueue = `machine-away-6s-${randomUUID()}`;
       const stopMachine = await bench.startMachine(hostQueue);
       const run = endlessWork();
       const session = await bench.start({ cloneLayers: async () => ({ hostQueue }), runLayer: run.run });
