@@ -22,10 +22,14 @@ export interface DatabaseOptions {
   name?: string;
   /** Longest time for one statement, ms; the server ends it then. Default: no limit. */
   statementMs?: number;
+  /** Longest time until a request has a connection, ms; default 4,000. */
+  connectMs?: number;
 }
 
 /** Requests that wait for a connection at most; more are refused at once. */
 const MAX_WAITING = 1_000;
+/** A request that gets no connection in this time, ms, fails. */
+const CONNECT_MS = 4_000;
 /** Connections that do not end in this time, ms, are broken off: their server is frozen. */
 const END_MS = 2_000;
 /** The server is to end a statement that lasts too long; if it cannot, we do after this, ms. */
@@ -39,7 +43,7 @@ const watches = new WeakMap<Db, DatabaseWatch>();
  * made again.
  */
 export function openDatabase(options: DatabaseOptions): Db {
-  const { url, ca, poolSize = 10, name = 'muster', statementMs } = options;
+  const { url, ca, poolSize = 10, name = 'muster', statementMs, connectMs = CONNECT_MS } = options;
   const parsers = {
     getTypeParser: (oid: number, format?: 'text' | 'binary') =>
       oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text'),
@@ -52,7 +56,7 @@ export function openDatabase(options: DatabaseOptions): Db {
   const pool = new pg.Pool({
     ...server,
     max: poolSize,
-    connectionTimeoutMillis: 4_000,
+    connectionTimeoutMillis: connectMs,
     idleTimeoutMillis: 60_000,
     keepAlive: true,
     application_name: name,
