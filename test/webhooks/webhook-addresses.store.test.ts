@@ -14,6 +14,7 @@ import { openSecretCipher } from '../../drivers/secrets/secret-cipher.ts';
 import { openDatabase } from '../../store/connection/database.ts';
 import { connectionName } from '../../store/connection/process-names.ts';
 import { createSecretStore } from '../../store/secrets/secrets.ts';
+import { eventually } from '../support/eventually.ts';
 import { createMemorySecretStore } from '../support/fakes/memory-secret-store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres/test-database.ts';
 
@@ -36,6 +37,12 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   for (const one of others.splice(0)) await one.destroy();
+  // The server goes on for a moment with a connection that its client has ended, and the next test would find an older release there.
+  await eventually('the connections of others are gone', async () => {
+    const { rows } = await sql`select from pg_stat_activity
+      where datname = current_database() and application_name like 'muster-%'`.execute(database.db);
+    return rows.length === 0;
+  });
   await rm(dir, { recursive: true, force: true });
 });
 
