@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { cleanJobs } from '../../../control/sessions/cluster/clean-jobs.ts';
 import { issueJobToken, sessionOfJobToken } from '../../../control/sessions/cluster/session-of-job-token.ts';
 import { exitCodesOf } from '../../../domain/sessions/cluster/job-outcome.ts';
@@ -223,11 +223,15 @@ describe('the clean-up', () => {
     let now = 0;
     let most = 0;
     const { end } = cluster;
+    // The time of a clean-up is over as soon as one Job has ended.
+    let time = 0;
+    const clock = jest.spyOn(performance, 'now').mockImplementation(() => time);
     cluster.end = async (name, patience) => {
       now += 1;
       most = Math.max(most, now);
       await delay(100);
       now -= 1;
+      time += 50;
       return await end(name, patience);
     };
     const sweep = () => cleanJobs({ db: database.db, cluster, clock: () => new Date() }, 50);
@@ -241,6 +245,7 @@ describe('the clean-up', () => {
     const { name } = await makeJob('over');
     await sweep();
     expect(cluster.done).toContain(`end ${name}`);
+    clock.mockRestore();
     cluster.unverified = null;
     cluster.end = end;
     await cleanJobs({ db: database.db, cluster, clock: () => new Date() });

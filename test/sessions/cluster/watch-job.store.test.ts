@@ -237,9 +237,17 @@ describe('following a Job', () => {
 
     test('goes on as soon as it does, though the cluster tells nothing new', async () => {
       const { sessionId, name } = await makeJob();
+      const clock = { now: Date.now() };
       cluster.put(name, { containers: cloned });
-      const watched = watch(sessionId, deps({ waiting: 2_000, impossible: 60_000 }));
+      const watched = watch(sessionId, clockAt(clock));
       await eventually('it is noted', async () => (await findSessionJob(database.db, sessionId))?.waiting_since);
+      // So little is left that the Job is looked at again soon, of a time that stands still.
+      clock.now += 59_500;
+      cluster.put(name, { message: 'a change' });
+      await eventually(
+        'it is said',
+        async () => (await findSessionById(database.db, sessionId))?.reason === 'pod_silent',
+      );
       const steps = JSON.stringify({ inventory: { state: 'started' } });
       await database.db.updateTable('session_jobs').set({ steps }).where('name', '=', name).execute();
       await eventually(
