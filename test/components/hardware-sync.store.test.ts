@@ -102,7 +102,8 @@ describe('a pass', () => {
         values ('x1', 'base', false, now(), 'ann')`.execute(trx);
       const creation = createAbsentComponents(database.db, ['x0', 'x1', 'x2'], new Date(now));
       await eventually('it waits for the other one', async () => {
-        const { rows: waiting } = await sql`select 1 from pg_locks where not granted`.execute(trx);
+        const { rows: waiting } = await sql`select 1 from pg_locks where not granted
+            and pid in (select pid from pg_stat_activity where datname = current_database())`.execute(trx);
         return waiting.length > 0;
       });
       return { making: creation };
