@@ -59,7 +59,7 @@ const come = (what: string, run: RunningContext, expected: object) =>
   eventually(
     what,
     async () => JSON.stringify(await counts(run)) === JSON.stringify(expected),
-    20_000,
+    60_000,
     () => counts(run),
   );
 const watchOf = (path: string) => eventually(`the watch of ${path}`, () => bench.member.watches.get(path));

@@ -174,7 +174,7 @@ describe('a change of the key', () => {
     await ensureSecretKey(database.db, cipher(false), file);
     expect(await opensWith(readFileSync(file))).toBe(COUNT);
     dropOldKey(file);
-  }, 60_000);
+  }, 300_000);
 });
 
 describe('the key at a start', () => {

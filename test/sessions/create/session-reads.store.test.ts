@@ -128,7 +128,7 @@ describe('the feed of changes', () => {
   const heard = async (feed: StreamFeed, id: string) => {
     const topic = feed.join(id);
     // The first change is that the feed listens now.
-    expect(await topic.changed(0, 20_000, never)).toBe(true);
+    expect(await topic.changed(0, 60_000, never)).toBe(true);
     return topic;
   };
 
@@ -136,7 +136,7 @@ describe('the feed of changes', () => {
     withFeed(3_600_000, async (feed) => {
       const [one, same, other] = [await heard(feed, 'one'), feed.join('one'), feed.join('other')];
       const { version } = one;
-      const waits = [one.changed(version, 20_000, never), same.changed(version, 20_000, never)];
+      const waits = [one.changed(version, 60_000, never), same.changed(version, 60_000, never)];
       await announceStream(database.db, 'one');
       expect(await Promise.all(waits)).toEqual([true, true]);
       expect(other.version).toBe(0);
@@ -147,7 +147,7 @@ describe('the feed of changes', () => {
     withFeed(3_600_000, async (feed) => {
       const [topic, witness] = [await heard(feed, 'one'), feed.join('one')];
       const { version } = topic;
-      const seen = witness.changed(version, 20_000, never);
+      const seen = witness.changed(version, 60_000, never);
       await announceStream(database.db, 'one');
       await seen;
       expect(await topic.changed(version, 0, never)).toBe(true);
@@ -156,24 +156,24 @@ describe('the feed of changes', () => {
   test('wakes everybody now and then, whatever was heard', () =>
     withFeed(20, async (feed) => {
       const topic = await heard(feed, 'one');
-      expect(await topic.changed(topic.version, 20_000, never)).toBe(true);
+      expect(await topic.changed(topic.version, 60_000, never)).toBe(true);
     }));
 
   test('a reader that gives up waits no longer', () =>
     withFeed(3_600_000, async (feed) => {
       const topic = await heard(feed, 'one');
       const controller = new AbortController();
-      const waiting = topic.changed(topic.version, 20_000, controller.signal);
+      const waiting = topic.changed(topic.version, 60_000, controller.signal);
       controller.abort();
       expect(await waiting).toBe(false);
-      expect(await topic.changed(topic.version, 20_000, controller.signal)).toBe(false);
+      expect(await topic.changed(topic.version, 60_000, controller.signal)).toBe(false);
     }));
 
   test('a database that is not there yet is no error', async () => {
     const feed = openStreamFeed({ url: 'postgres://nobody@127.0.0.1:1/none', safetyMs: 20, reconnectMs: 10 });
     const topic = feed.join('one');
-    expect(await topic.changed(0, 20_000, never)).toBe(true);
-    expect(await topic.changed(topic.version, 20_000, never)).toBe(true);
+    expect(await topic.changed(0, 60_000, never)).toBe(true);
+    expect(await topic.changed(topic.version, 60_000, never)).toBe(true);
     await feed.close();
   });
 });
