@@ -16,7 +16,8 @@ const level = (name, patterns, withPostgres) => ({
 });
 
 export default {
-  testTimeout: 60_000,
+  // Only a guard against what hangs: a busy machine takes ten times as long as an idle one.
+  testTimeout: 180_000,
   // One more than cores on a small machine: a third of the time a file waits for what it has started.
   maxWorkers: 3,
   // What a file leaves open lasts for ever, and fails the suite (test/watched-run.ts). A busy machine may take long to end a process.
