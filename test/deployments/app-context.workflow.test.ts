@@ -1,6 +1,7 @@
 /** The workflows of AppContexts against activities that say what they are told to. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ContextActivities, GroupAnswer, PhaseToRun } from '../../activities/deployments/contract.ts';
+import { withHeartbeat } from '../../activities/heartbeat.ts';
 import { clusterWorkflowId, contextWorkflowId } from '../../domain/deployments/workflow-id.ts';
 import { lookAgain, wakeContext } from '../../workflows/deployments/messages.ts';
 import { eventually } from '../support/eventually.ts';
@@ -22,7 +23,7 @@ describeNeeding(temporalMissing(), 'the work of an AppContext', () => {
   let number = 0;
   beforeAll(async () => {
     server = await openDevServer();
-  }, 60_000);
+  });
   afterAll(() => server?.close());
 
   async function start(activities: Partial<ContextActivities>) {
@@ -65,7 +66,7 @@ describeNeeding(temporalMissing(), 'the work of an AppContext', () => {
     expect(finished).toEqual(['apply', 'delete']);
     expect(groups.sort()).toEqual(['lab+north agent', 'lab+north store', 'lab+south agent', 'lab+south store']);
     await stop();
-  }, 30_000);
+  });
 
   test('gives the place of a cluster that is away to another', async () => {
     const phases: (PhaseToRun | null)[] = [{ ...onClusters('apply', 'lab+a', 'lab+b', 'lab+c'), parallel: 1 }];
@@ -81,7 +82,7 @@ describeNeeding(temporalMissing(), 'the work of an AppContext', () => {
     await server.environment.client.workflow.getHandle(contextWorkflowId(context)).signal(wakeContext);
     await handle.result();
     await stop();
-  }, 30_000);
+  });
 
   test('lets a cluster that is back work only when it has a place again', async () => {
     const phases: (PhaseToRun | null)[] = [{ ...onClusters('apply', 'lab+a', 'lab+b'), parallel: 1 }];
@@ -101,7 +102,7 @@ describeNeeding(temporalMissing(), 'the work of an AppContext', () => {
         if (hasPlace === false) return back;
         inside.add(cluster);
         most = Math.max(most, inside.size);
-        if (cluster === 'lab+b') await leave.promise;
+        if (cluster === 'lab+b') await withHeartbeat(() => leave.promise);
         inside.delete(cluster);
         return { is: 'ended' };
       },
@@ -115,7 +116,7 @@ describeNeeding(temporalMissing(), 'the work of an AppContext', () => {
     await handle.result();
     expect([seen.at(-1), most]).toEqual(['lab+a at work', 1]);
     await stop();
-  }, 30_000);
+  });
 
   test('ends a cluster that waits for a place when the phase is given up', async () => {
     const phases: (PhaseToRun | null)[] = [{ ...onClusters('apply', 'lab+a', 'lab+b'), parallel: 1 }];
@@ -130,7 +131,7 @@ describeNeeding(temporalMissing(), 'the work of an AppContext', () => {
         if (cluster === 'lab+a') {
           return hasPlace === false ? { ...away(60_000), counts: false, isBack: true } : away(3_600_000);
         }
-        await leave.promise;
+        await withHeartbeat(() => leave.promise);
         return { is: 'ended' };
       },
     });
@@ -145,7 +146,7 @@ describeNeeding(temporalMissing(), 'the work of an AppContext', () => {
     await handle.result();
     expect(finished).toEqual(['apply']);
     await stop();
-  }, 30_000);
+  });
 
   test('waits for a cluster that is away, counts the waits, and goes on when it hears of it', async () => {
     const waits: number[] = [];
@@ -164,7 +165,7 @@ describeNeeding(temporalMissing(), 'the work of an AppContext', () => {
     await handle.result();
     expect([waits, finished]).toEqual([[0, 1, 2], ['apply']]);
     await stop();
-  }, 30_000);
+  });
 
   test('hands a wake on to what waits: it is stopped at once', async () => {
     let isStopped = false;
@@ -183,7 +184,7 @@ describeNeeding(temporalMissing(), 'the work of an AppContext', () => {
     await handle.result();
     expect([asked, finished]).toEqual([4, ['apply']]);
     await stop();
-  }, 30_000);
+  });
 
   test('begins the work on a cluster again that was terminated', async () => {
     let asked = 0;
@@ -199,7 +200,7 @@ describeNeeding(temporalMissing(), 'the work of an AppContext', () => {
     await handle.result();
     expect([asked, finished]).toEqual([4, ['apply']]);
     await stop();
-  }, 40_000);
+  });
 
   test('continues as new with the groups that wait', async () => {
     let asked = 0;
@@ -220,5 +221,5 @@ describeNeeding(temporalMissing(), 'the work of an AppContext', () => {
     await handle.result();
     expect(asked).toBe(21);
     await stop();
-  }, 40_000);
+  });
 });
