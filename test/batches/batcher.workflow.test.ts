@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { BatcherActivities, PassAnswer } from '../../activities/batches/contract.ts';
+import { withHeartbeat } from '../../activities/heartbeat.ts';
 import { pokedBatcher, wantedBatcher } from '../../control/batches/wanted-batcher.ts';
 import { tellOrThrow } from '../../control/temporal/tell.ts';
 import { BATCHER_WORKFLOW_ID } from '../../domain/batches/workflow-id.ts';
@@ -34,10 +35,11 @@ describeNeeding(temporalMissing(), 'the workflow of the batcher', () => {
   beforeAll(async () => {
     server = await openDevServer(['limit.historyCount.suggestContinueAsNew=100']);
     const activities: BatcherActivities = {
-      runBatcherPass: async ({ poked }) => {
-        passes.push({ poked, at: Date.now() });
-        return next();
-      },
+      runBatcherPass: ({ poked }) =>
+        withHeartbeat(async () => {
+          passes.push({ poked, at: Date.now() });
+          return next();
+        }),
       ensureBatcher: () => start(),
     };
     stopWorker = await startTestWorker(server.environment, {
@@ -49,7 +51,7 @@ describeNeeding(temporalMissing(), 'the workflow of the batcher', () => {
         expireSessions: async () => ({ deleted: 0 }),
       },
     });
-  }, 120_000);
+  });
   afterEach(async () => {
     const handle = batcher();
     await handle.terminate('the test is over').catch(() => undefined);
