@@ -43,7 +43,8 @@ describeNeeding(temporalMissing(), 'the renewal of trust', () => {
     expect(policies).toMatchObject({ overlap: 'SKIP', catchupWindow: 60_000 });
 
     await tellOrThrow(client, wantedRenewal());
-    await eventually('it was tried twice', () => asked === 2);
+    // The schedule may come due by itself meanwhile.
+    await eventually('it was tried twice', () => asked >= 2);
     expect(await client.workflow.getHandle(wantedRenewal().workflowId).result()).toEqual({
       validBefore: '2026-11-21T22:00:00.000Z',
       published: false,
