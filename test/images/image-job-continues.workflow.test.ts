@@ -93,12 +93,18 @@ describeNeeding(temporalMissing(), 'an image job that continues as new', () => {
         const { events } = await latest.fetchHistory();
         return events?.some((event) => event[over ? 'timerFiredEventAttributes' : 'timerStartedEventAttributes']);
       };
-      await eventually('its worker has gone while it waits for its turn', async () => {
-        await one.stopWorker();
-        if (turns > 0 && (await waits(false))) return true;
-        await one.startWorker();
-        return false;
-      });
+      await eventually(
+        'its worker has gone while it waits for its turn',
+        async () => {
+          const before = turns;
+          await eventually('it asks for its turn', () => turns > before, 60_000);
+          await one.stopWorker();
+          if (await waits(false)) return true;
+          await one.startWorker();
+          return false;
+        },
+        100_000,
+      );
       if (how === 'deleted') {
         one.job.over = true;
         await latest.signal(endImageJob);
@@ -110,7 +116,7 @@ describeNeeding(temporalMissing(), 'an image job that continues as new', () => {
       await one.stopWorker();
       expect(one.said).toEqual(how === 'deleted' ? ['closed'] : ['failed: cancelled in Temporal', 'closed']);
     },
-    120_000,
+    300_000,
   );
 
   test('still knows how often its environment was gone', async () => {
