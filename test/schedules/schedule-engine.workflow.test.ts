@@ -17,6 +17,8 @@ import { openDevServer, type TestServer, workflowBundle } from '../support/tempo
 const YEARLY = '0 3 1 1 *';
 /** For one exchange with Temporal, ms. The API of a site gives up after 3 s and makes up for it later, which no test here is about. */
 const EXCHANGE_MS = 30_000;
+/** A run looks at its sessions up to 30 s apart, and what waits for that run may wait for another one before it, ms. */
+const LOOKS_MS = 120_000;
 
 describeNeeding(temporalMissing(), 'schedules in Temporal', () => {
   let server: TestServer;
@@ -77,13 +79,17 @@ describeNeeding(temporalMissing(), 'schedules in Temporal', () => {
     (await api.call('GET', `${path(name)}/runs/${id}`)).body;
 
   const runThat = (name: string, id: string, ...states: string[]) =>
-    eventually(`run of ${name} is ${states}`, async () => {
-      const found = await run(name, id);
-      return states.includes(found.state) && found;
-    });
+    eventually(
+      `run of ${name} is ${states}`,
+      async () => {
+        const found = await run(name, id);
+        return states.includes(found.state) && found;
+      },
+      LOOKS_MS,
+    );
 
   const sessionOf = (name: string, id: string): Promise<string> =>
-    eventually('it has a session', async () => (await run(name, id)).result?.sessions?.[0]);
+    eventually('it has a session', async () => (await run(name, id)).result?.sessions?.[0], LOOKS_MS);
 
   async function complete(sessionName: string, succeeded: 'true' | 'false'): Promise<void> {
     await api.database.db
