@@ -143,7 +143,7 @@ describeNeeding(temporalMissing(), 'hold after a failure', () => {
         runLayer: async ({ layer }) => layerOutcome(layer, 2),
         recordHold: () => recording.pass(),
       },
-      { workflowTaskTimeout: 1_000 },
+      { workflowTaskTimeout: 10_000 },
     );
     await recording.reached;
     // While the record is open: the engine hears of the layer's record, and says the command, before most of a task's time is over.

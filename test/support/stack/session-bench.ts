@@ -66,7 +66,7 @@ export async function startTestWorker(
     workflowFailureErrorTypes: { '*': ['Error'] },
     maxHeartbeatThrottleInterval: '50ms',
     defaultHeartbeatThrottleInterval: '50ms',
-    shutdownForceTime: '5s',
+    shutdownForceTime: '60s',
     ...options,
   });
   const running = worker.run();
