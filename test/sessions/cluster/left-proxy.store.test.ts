@@ -46,7 +46,7 @@ test.each([
       },
       signal,
     );
-  const watched = new MockActivityEnvironment().run(() => watchJob(deps, sessionId, AbortSignal.timeout(20_000)));
+  const watched = new MockActivityEnvironment().run(() => watchJob(deps, sessionId, AbortSignal.timeout(120_000)));
   watched.catch(() => undefined);
   cluster.put(name, { containers: [...own, ansible(status), proxy] });
   await seen.promise;

@@ -70,7 +70,7 @@ const order = async (sessionId: string, attempt = 1) =>
     deps(),
     await sessionOf(sessionId),
     { sessionId, layer: 0, attempt, hosts: 'all' },
-    AbortSignal.timeout(30_000),
+    AbortSignal.timeout(120_000),
   );
 
 const view = (name: string): JobView => ({
@@ -132,7 +132,7 @@ describe('a layer as an order', () => {
     const { sessionId } = await makeJob();
     await takeStep(deps(), sessionId, 'ansible', { state: 'started' });
     const input = { sessionId, layer: 0, attempt: 1, hosts: 'all' } as const;
-    const running = orderLayer(changed(deps()), await sessionOf(sessionId), input, AbortSignal.timeout(30_000));
+    const running = orderLayer(changed(deps()), await sessionOf(sessionId), input, AbortSignal.timeout(120_000));
     const runId = await ordered(sessionId);
     const current = (await findOrder(database.db, sessionId))?.order;
     expect(current?.action === 'run' ? current.run : {}).not.toHaveProperty('certificate_until');
@@ -144,7 +144,7 @@ describe('a layer as an order', () => {
     const attempted = async (sessionId: string, attempt: number, password: string | null) => {
       const site = { ...SITE, vaultPassword: async () => password };
       const input = { sessionId, layer: 0, attempt, hosts: 'all' } as const;
-      return orderLayer({ ...deps(), site }, await sessionOf(sessionId), input, AbortSignal.timeout(30_000));
+      return orderLayer({ ...deps(), site }, await sessionOf(sessionId), input, AbortSignal.timeout(120_000));
     };
     /** Orders an attempt that fails; answers the number that its pod has to wait for, and where it has the password. */
     async function failed(sessionId: string, attempt: number, password: string | null) {
@@ -207,7 +207,7 @@ describe('a layer as an order', () => {
     const { sessionId, name } = await makeJob();
     const waiting = Promise.allSettled([
       order(sessionId),
-      awaitPlaybooks(database.db, sessionId, AbortSignal.timeout(30_000)),
+      awaitPlaybooks(database.db, sessionId, AbortSignal.timeout(120_000)),
     ]);
     const outcome = { succeeded: 'false', code, message } as const;
     await settleJob(database.db, sessionId, { view: view(name), outcome, unverified: null }, new Date());
@@ -229,7 +229,7 @@ describe('a layer as an order', () => {
     }));
     // Told while the Job goes on.
     await saveExitCodes(database.db, sessionId, exitCodesOf({ ...view(name), containers }));
-    const waiting = awaitPlaybooks(database.db, sessionId, AbortSignal.timeout(30_000));
+    const waiting = awaitPlaybooks(database.db, sessionId, AbortSignal.timeout(120_000));
     const outcome = { succeeded: 'false', code, message: 'why' } as const;
     const expected = expect(waiting).rejects.toMatchObject({ type: code, message: 'why', nonRetryable: true });
     await settleJob(
@@ -246,7 +246,7 @@ describe('a layer as an order', () => {
     const containers = [{ name: 'ansible', state: 'terminated' as const, exitCode: 2, reason: 'Error', message: '' }];
     const told = { ...view(name), containers };
     await saveExitCodes(database.db, sessionId, exitCodesOf(told));
-    const playbooks = () => awaitPlaybooks(database.db, sessionId, AbortSignal.timeout(30_000));
+    const playbooks = () => awaitPlaybooks(database.db, sessionId, AbortSignal.timeout(120_000));
     expect(await playbooks()).toBe(2);
     const outcome = { succeeded: 'false', code: 'layer_failed', message: 'container ansible ended' } as const;
     await settleJob(database.db, sessionId, { view: told, outcome, unverified: null }, new Date());
@@ -257,6 +257,8 @@ describe('a layer as an order', () => {
     const { sessionId } = await makeJob();
     await takeStep(deps(), sessionId, 'ansible', { state: 'started' });
     const running = order(sessionId);
+    // It may fail before this test looks.
+    running.catch(() => undefined);
     const runId = await ordered(sessionId);
     const message = 'layer 0: the disk of /muster/work is full';
     await takeStep(deps(), sessionId, 'ansible', { state: 'failed', code: 'disk_low', message });
@@ -277,6 +279,8 @@ describe('a layer as an order', () => {
       .execute();
     await takeStep(deps(), sessionId, 'ansible', { state: 'started' });
     const running = order(sessionId);
+    // It may fail before this test looks.
+    running.catch(() => undefined);
     const runId = await ordered(sessionId);
     await takeStep(deps(), sessionId, 'ansible', { state: 'failed', code: 'disk_low', message: 'the disk is full' });
     const run = await findRun(db, runId);
@@ -338,7 +342,7 @@ describe('a layer as an order', () => {
       { ...rest, site: { ...site, vaultPassword } },
       await sessionOf(sessionId),
       input,
-      AbortSignal.timeout(30_000),
+      AbortSignal.timeout(120_000),
     );
     await asked.promise;
     const first = order(sessionId);
