@@ -15,7 +15,7 @@ describeNeeding(temporalMissing(), 'an app that waits for another', () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await openDevServer();
-  }, 60_000);
+  });
   afterAll(() => server?.close());
 
   /** Does what is wanted of an AppContext. `parallel`: clusters at work at once. */
@@ -40,34 +40,36 @@ describeNeeding(temporalMissing(), 'an app that waits for another', () => {
     await stop();
   }
 
-  /** Returns how many times the work on a cluster has looked by itself, since its time was over. */
-  async function timers(context: string, phase: 'apply' | 'delete', cluster: string): Promise<number> {
+  /** Returns by what the last wait on a cluster ended: a word, its time, or that there was none. On a busy machine a word may come behind a time. */
+  async function lastWait(
+    context: string,
+    phase: 'apply' | 'delete',
+    cluster: string,
+  ): Promise<'word' | 'time' | 'none'> {
     const handle = server.environment.client.workflow.getHandle(clusterWorkflowId(context, phase, cluster));
     const { events } = await handle.fetchHistory();
-    return (events ?? []).filter(({ timerFiredEventAttributes }) => timerFiredEventAttributes).length;
+    const last = events?.findLast((event) => event.timerFiredEventAttributes ?? event.timerCanceledEventAttributes);
+    if (last === undefined) return 'none';
+    return last.timerCanceledEventAttributes ? 'word' : 'time';
   }
 
-  test.each([1, 50])(
-    'begins when it is told, and goes off before it; %d clusters at once',
-    async (parallel) => {
-      const context = await instantiated(TWO);
-      await run(context.id, parallel);
-      expect(await bench.status(context)).toEqual({ status: 'Instantiated', Applied: 10 });
-      const firstOf = (what: RegExp) => changes.findIndex((change) => what.test(change));
-      const lastOf = (what: RegExp) => changes.findLastIndex((change) => what.test(change));
-      expect(firstOf(/store/)).toBeGreaterThan(lastOf(/agent|cfg/));
-      await bench.post(`${context.group}/terminate`);
-      await run(context.id, parallel);
-      expect(await bench.status(context)).toEqual({ status: 'Terminated', Deleted: 10 });
-      expect(firstOf(/delete .*(agent|cfg)/)).toBeGreaterThan(lastOf(/delete .*store/));
-      for (const phase of ['apply', 'delete'] as const) {
-        for (const cluster of ['north', 'south']) {
-          expect(await timers(context.id, phase, `${context.provider}+${cluster}`)).toBe(0);
-        }
+  test.each([1, 50])('begins when it is told, and goes off before it; %d clusters at once', async (parallel) => {
+    const context = await instantiated(TWO);
+    await run(context.id, parallel);
+    expect(await bench.status(context)).toEqual({ status: 'Instantiated', Applied: 10 });
+    const firstOf = (what: RegExp) => changes.findIndex((change) => what.test(change));
+    const lastOf = (what: RegExp) => changes.findLastIndex((change) => what.test(change));
+    expect(firstOf(/store/)).toBeGreaterThan(lastOf(/agent|cfg/));
+    await bench.post(`${context.group}/terminate`);
+    await run(context.id, parallel);
+    expect(await bench.status(context)).toEqual({ status: 'Terminated', Deleted: 10 });
+    expect(firstOf(/delete .*(agent|cfg)/)).toBeGreaterThan(lastOf(/delete .*store/));
+    for (const phase of ['apply', 'delete'] as const) {
+      for (const cluster of ['north', 'south']) {
+        expect(await lastWait(context.id, phase, `${context.provider}+${cluster}`)).not.toBe('time');
       }
-    },
-    60_000,
-  );
+    }
+  });
 
   test('is told that it failed on another cluster', async () => {
     const context = await instantiated(TWO);
@@ -76,6 +78,6 @@ describeNeeding(temporalMissing(), 'an app that waits for another', () => {
     await run(context.id, 1);
     expect(await bench.status(context)).toEqual({ status: 'InstantiateFailed', Applied: 4, Failed: 1, Pending: 5 });
     expect(await counts(context)).toMatchObject({ 'store north Pending DependencyFailed': 2 });
-    expect(await timers(context.id, 'apply', `${context.provider}+north`)).toBe(0);
-  }, 60_000);
+    expect(await lastWait(context.id, 'apply', `${context.provider}+north`)).toBe('word');
+  });
 });
