@@ -63,7 +63,7 @@ test('a thousand components: few sessions while the repository is away, all conf
   await course(705, 1_000);
   expect(await components()).toEqual(ids.map((id) => [id, 'skipped', 0]));
   expect(await batcher.database.db.selectFrom('batch_holds').selectAll().execute()).toEqual([]);
-}, 120_000);
+});
 
 describe('a held key', () => {
   beforeEach(async () => {

@@ -179,7 +179,7 @@ test('any patches do the same one by one, in one list, and by filter', async () 
     }),
     { numRuns: 60 },
   );
-}, 60_000);
+});
 
 describe('a PUT', () => {
   test.each([

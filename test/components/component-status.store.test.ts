@@ -137,7 +137,7 @@ describe('the filter by status is the rule of the domain', () => {
       }),
       { numRuns: 30 },
     );
-  }, 120_000);
+  });
 
   test('when states are made of the layers themselves', async () => {
     const layers = fc.array(fc.record({ clone_url: fc.constantFrom<string[]>('u', 'v'), playbook, commit }), {
@@ -175,7 +175,7 @@ describe('the filter by status is the rule of the domain', () => {
       }),
       { numRuns: 30 },
     );
-  }, 120_000);
+  });
 });
 
 describe.each([

@@ -48,7 +48,7 @@ describeNeeding(temporalMissing(), 'the hardware sync', () => {
     const last = await client.workflow.getHandle('hardware-sync-test').describe();
     expect(last.runId).not.toBe(handle.firstExecutionRunId);
     await stop();
-  }, 60_000);
+  });
 
   test('is started once where it does not run, and makes components', async () => {
     const { client } = server.environment;
@@ -71,7 +71,7 @@ describeNeeding(temporalMissing(), 'the hardware sync', () => {
     await handle.terminate('the end');
     await stop();
     await manager.close();
-  }, 60_000);
+  });
 
   test('has a schedule where a hardware manager is set, and none else', async () => {
     const { client } = server.environment;
@@ -84,5 +84,5 @@ describeNeeding(temporalMissing(), 'the hardware sync', () => {
       await reconcileSchedules(client, laneSchedules());
       await expect(schedule.describe()).rejects.toThrow(/not found/i);
     }
-  }, 60_000);
+  });
 });

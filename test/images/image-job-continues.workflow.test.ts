@@ -142,5 +142,5 @@ describeNeeding(temporalMissing(), 'an image job that continues as new', () => {
     expect((await one.latest.describe()).runId).not.toBe(one.handle.firstExecutionRunId);
     expect(one.said.filter((word) => word === 'opened')).toHaveLength(10);
     expect(one.said.slice(-2)).toEqual(['failed: its environment was gone 10 times', 'closed']);
-  }, 120_000);
+  });
 });

@@ -172,7 +172,7 @@ describe('a job that finds no port', () => {
     expect(asked).toEqual([100]);
     expect(seenMeanwhile).toContainEqual([false, true]);
     expect(await rowOf(third.id)).toMatchObject({ status: 'waiting_on_user', port: 100 });
-  }, 30_000);
+  });
 });
 
 describe('jobs that are to be open at once', () => {

@@ -254,7 +254,7 @@ describe('a full disk while jobs wait for their users', () => {
     await markImageJobCleaned(database.db, large, new Date());
     expect(await watch(next)).toEqual({ state: 'gone' });
     expect(await statusOf(small)).toBe('waiting_on_user');
-  }, 30_000);
+  });
 
   test('one whose user is done, and that waits to be packed, stays', async () => {
     const { ids, watch } = await waiting([50, 10], () => 99);
@@ -263,13 +263,13 @@ describe('a full disk while jobs wait for their users', () => {
     await database.db.updateTable('image_jobs').set(line).where('id', '=', done).execute();
     expect(await watch(next)).toEqual({ state: 'gone' });
     expect(await statusOf(done)).toBe('waiting_on_user');
-  }, 30_000);
+  });
 
   test('no job ends that waits while another one is unpacked, which gives up by itself', async () => {
     const { ids, watch } = await waiting([5], () => 99);
     await unpacked();
     expect(await watch(ids[0] ?? '')).toEqual({ state: 'complete' });
-  }, 30_000);
+  });
 
   test('a moment without room ends nothing', async () => {
     let looks = 0;
@@ -279,5 +279,5 @@ describe('a full disk while jobs wait for their users', () => {
     });
     expect(await watch(ids[0] ?? '')).toEqual({ state: 'complete' });
     expect(looks).toBeGreaterThan(3);
-  }, 30_000);
+  });
 });

@@ -19,7 +19,7 @@ beforeAll(async () => {
       finishReconcile: async ({ reconcileId }: { reconcileId: string }) => void finished.push(reconcileId),
     },
   });
-}, 60_000);
+});
 afterAll(async () => {
   await stop();
   await server.close();
@@ -69,4 +69,4 @@ test('in its run: the last step follows while the run goes on elsewhere, and wha
   expect(finished.at(-1)).toBe(id(2));
   release();
   await stopMachine();
-}, 60_000);
+});

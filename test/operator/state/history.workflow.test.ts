@@ -14,7 +14,7 @@ let server: TestServer;
 const stops: (() => Promise<void>)[] = [];
 beforeAll(async () => {
   server = await openDevServer();
-}, 60_000);
+});
 afterAll(async () => {
   for (const stop of stops) await stop();
   await server.close();
@@ -93,4 +93,4 @@ test('a reconcile has at most 60 events and 60 KB, whether it ends by itself or 
   } finally {
     over.resolve();
   }
-}, 120_000);
+});

@@ -47,4 +47,4 @@ test('a cluster that has not answered yet leaves it unready, though the reason i
   await eventually('the kind is missing', () => stateIs('missing'), 30_000);
   await followed.stop();
   expect(followed.states().size).toBe(0);
-}, 180_000);
+});

@@ -26,7 +26,7 @@ describeNeeding(temporalMissing() ?? launcherMissing(), 'a plan without an evalu
 
   beforeAll(async () => {
     server = await openDevServer();
-  }, 120_000);
+  });
   afterAll(() => server?.close());
   beforeEach(async () => {
     dir = await mkdtemp(join(tmpdir(), 'muster-lack-'));
@@ -62,7 +62,7 @@ describeNeeding(temporalMissing() ?? launcherMissing(), 'a plan without an evalu
     await over;
     expect((await shell.plan(id)).state).toBe('failed');
     expect(await shell.nodes(id)).toMatchObject([{ outcome: 'error', code: 'evaluator_failed', attempts: 1 }]);
-  }, 120_000);
+  });
 
   test('goes on by itself when there is memory again, in the same attempt', async () => {
     await broken.starve();
@@ -76,5 +76,5 @@ describeNeeding(temporalMissing() ?? launcherMissing(), 'a plan without an evalu
     await over;
     expect((await shell.plan(id)).state).toBe('succeeded');
     expect(await shell.nodes(id)).toMatchObject([{ outcome: 'created', attempts: 1, reason: null }]);
-  }, 120_000);
+  });
 });

@@ -35,7 +35,7 @@ describeNeeding(temporalMissing(), 'a plan with its driver', () => {
 
   beforeAll(async () => {
     server = await openDevServer(['limit.historyCount.suggestContinueAsNew=100']);
-  }, 120_000);
+  });
   afterAll(() => server?.close());
 
   const log = { info: () => undefined, warn: () => undefined };
@@ -126,7 +126,7 @@ describeNeeding(temporalMissing(), 'a plan with its driver', () => {
     expect(new Set(asked).size).toBe(60);
     expect((await handleOf(id).describe()).historyLength).toBeLessThan(400);
     expect((await plans.attempts(id)).every(({ machine, taken }) => machine === HOST && taken)).toBe(true);
-  }, 120_000);
+  });
 
   test('goes on after its worker is gone and its workflow is lost, with the attempts that it had', async () => {
     const gate = Promise.withResolvers<void>();
@@ -147,7 +147,7 @@ describeNeeding(temporalMissing(), 'a plan with its driver', () => {
       ['a.run', 1],
       ['b.run', 1],
     ]);
-  }, 60_000);
+  });
 
   test('goes on from its rows where the store of Temporal is empty', async () => {
     const gate = Promise.withResolvers<void>();
@@ -172,7 +172,7 @@ describeNeeding(temporalMissing(), 'a plan with its driver', () => {
     expect((await plans.plan(id)).state).toBe('succeeded');
     expect((await plans.attempts(id)).map(({ number }) => number)).toEqual([1, 1, 1]);
     await handleOf(id).terminate('the test is over');
-  }, 120_000);
+  });
 
   test('ends with each attempt made once, though its worker goes again and again while it continues as new', async () => {
     const names = Array.from({ length: 40 }, (_, index) => `n${String(index).padStart(2, '0')}`);

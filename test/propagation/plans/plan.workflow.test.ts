@@ -199,5 +199,5 @@ describeNeeding(testServerMissing(), 'the driver of a plan', () => {
     await driver.handle.result();
     expect(watchers).toBeGreaterThan(1);
     expect((await driver.handle.describe()).historyLength).toBeLessThan(200);
-  }, 60_000);
+  });
 });

@@ -29,7 +29,7 @@ describeNeeding(temporalMissing() ?? launcherMissing(), 'by shell', () => {
 
   beforeAll(async () => {
     server = await openDevServer();
-  }, 120_000);
+  });
   afterAll(() => server?.close());
   beforeEach(async () => {
     shell = await openShellPlans();
@@ -49,23 +49,19 @@ describeNeeding(temporalMissing() ?? launcherMissing(), 'by shell', () => {
     await shell.close();
   });
 
-  test.each(ROWS)(
-    '$name, with $outcomes',
-    async ({ vector, outcomes, statuses, result }) => {
-      await shell.stageScripts(vector, outcomes);
-      const { id } = await shell.process();
-      await shell.start(id);
-      const { client } = server.environment;
-      await tellOrThrow(client, pokedPlan(id));
-      await client.workflow.getHandle(planWorkflowId(id)).result();
-      expect((await shell.plan(id)).state).toBe(result);
-      const actions = Object.fromEntries((vector.fixed ?? []).map((node) => [node, { repeatable: false }]));
-      const { run } = simulate({ staged: vector.staged, events: vector.events, actions, outcomes });
-      expect(await shell.statuses(id)).toEqual(run.statuses);
-      expect(await shell.statuses(id)).toMatchObject(statuses);
-      const ran = Object.entries(run.attempts).filter(([, count]) => count > 0);
-      expect((await shell.journal()).sort()).toEqual(ran.map(([node]) => `${node} 1`).sort());
-    },
-    120_000,
-  );
+  test.each(ROWS)('$name, with $outcomes', async ({ vector, outcomes, statuses, result }) => {
+    await shell.stageScripts(vector, outcomes);
+    const { id } = await shell.process();
+    await shell.start(id);
+    const { client } = server.environment;
+    await tellOrThrow(client, pokedPlan(id));
+    await client.workflow.getHandle(planWorkflowId(id)).result();
+    expect((await shell.plan(id)).state).toBe(result);
+    const actions = Object.fromEntries((vector.fixed ?? []).map((node) => [node, { repeatable: false }]));
+    const { run } = simulate({ staged: vector.staged, events: vector.events, actions, outcomes });
+    expect(await shell.statuses(id)).toEqual(run.statuses);
+    expect(await shell.statuses(id)).toMatchObject(statuses);
+    const ran = Object.entries(run.attempts).filter(([, count]) => count > 0);
+    expect((await shell.journal()).sort()).toEqual(ran.map(([node]) => `${node} 1`).sort());
+  });
 });

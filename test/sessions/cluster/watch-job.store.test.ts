@@ -149,7 +149,7 @@ describe('following a Job', () => {
       message: 'container inventory ended with exit status 137 (OOMKilled)',
     });
     expect(cluster.done).toEqual([`end ${name}`, `release ${name}`]);
-  }, 60_000);
+  });
 
   test('what became impossible after a long wait has all its time', async () => {
     const { sessionId, name } = await makeJob();

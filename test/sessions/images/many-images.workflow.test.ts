@@ -23,7 +23,7 @@ describeNeeding(temporalMissing(), 'a session on many images', () => {
     expect(new Set(session.fake.inputs('openImage').map(({ image }) => image)).size).toBe(IMAGES.length);
     expect(new Set(session.fake.inputs('finishImage').map(({ image }) => image)).size).toBe(IMAGES.length);
     expect(session.fake.end().message).toBe('1 layer done on 3 hosts; 230 of 230 images customized');
-  }, 120_000);
+  });
 
   test('begins with no further one when one has failed', async () => {
     const session = await bench.start({
@@ -38,7 +38,7 @@ describeNeeding(temporalMissing(), 'a session on many images', () => {
     // By their names: on a busy machine the server may begin a next try before its time.
     const begun = new Set(session.fake.inputs('openImage').map(({ image }) => image));
     expect(IMAGES.slice(200).filter((image) => begun.has(image))).toEqual([]);
-  }, 120_000);
+  });
 
   test('every history of these tests replays', async () => {
     expect(await bench.replayAll()).toBe(2);

@@ -179,7 +179,7 @@ describe('the record of a session that waits', () => {
       }),
       { numRuns: 20 },
     );
-  }, 60_000);
+  });
 });
 
 describe('of thousands that wait for one component', () => {
@@ -226,7 +226,7 @@ describe('of thousands that wait for one component', () => {
     expect(await naming(holder.name)).toBe(1);
     expect(await naming(oldest.name)).toBe(COUNT - 1);
     expect((await youngest(1))[0]?.message).toMatch(/: 1-next \(1\), w-10 \(1\), .*, 1994 more sessions$/);
-  }, 60_000);
+  });
 
   test('where that is too much work, the oldest are, and the sweep does the rest', async () => {
     const { holder, oldest } = await crowd();
@@ -237,5 +237,5 @@ describe('of thousands that wait for one component', () => {
     await refreshLeaseWaits(database.db);
     expect(await naming(holder.name)).toBe(1);
     expect(await naming(oldest.name)).toBe(COUNT - 1);
-  }, 60_000);
+  });
 });

@@ -70,7 +70,7 @@ describeNeeding(testServerMissing(), 'the sweep', () => {
     await sweep.handle.result();
     expect(sweep.at()).toEqual([0]);
     await sweep.stop();
-  }, 60_000);
+  });
 
   test('makes a pass each minute, also after passes that failed', async () => {
     const sweep = await sweeping(
@@ -89,7 +89,7 @@ describeNeeding(testServerMissing(), 'the sweep', () => {
     expect(shown.currentDetails).toBe('pass 5 is made');
     expect(await statusOf(sweep.handle)).toBe('RUNNING');
     await sweep.stop();
-  }, 60_000);
+  });
 
   test('does not wait for a machine that cleans up for long, and asks it again when that is over', async () => {
     const [quick, slow, away] = ['quick', 'slow', 'away'].map((name) => `${name}-${randomUUID()}`) as [
@@ -123,7 +123,7 @@ describeNeeding(testServerMissing(), 'the sweep', () => {
     expect(new Set(noted)).toEqual(new Set([away]));
     expect(noted.length).toBeGreaterThanOrEqual(5);
     await sweep.stop();
-  }, 60_000);
+  });
 
   test('goes on when it cannot note that a machine is away', async () => {
     const sweep = await sweeping(
@@ -137,7 +137,7 @@ describeNeeding(testServerMissing(), 'the sweep', () => {
     expect(sweep.at()).toHaveLength(4);
     expect(await statusOf(sweep.handle)).toBe('RUNNING');
     await sweep.stop();
-  }, 60_000);
+  });
 
   test('continues as new in the same rhythm, and replays', async () => {
     const sweep = await sweeping({ everyMs: MINUTE, passes: 3 }, {});
@@ -150,7 +150,7 @@ describeNeeding(testServerMissing(), 'the sweep', () => {
     const histories = await Promise.all(runs.map(async (run) => ({ workflowId, history: await run.fetchHistory() })));
     expect(await replayHistories(histories)).toBe(2);
     await sweep.stop();
-  }, 60_000);
+  });
 
   test('waits with that for machines that clean up, though not for ever', async () => {
     const host = `busy-${randomUUID()}`;
@@ -168,7 +168,7 @@ describeNeeding(testServerMissing(), 'the sweep', () => {
     await sweep.minutes(2);
     expect((await sweep.handle.describe()).runId).not.toBe(sweep.firstRun);
     await sweep.stop();
-  }, 60_000);
+  });
 
   test('ends when it is cancelled', async () => {
     const sweep = await sweeping({ everyMs: MINUTE }, {});
@@ -177,7 +177,7 @@ describeNeeding(testServerMissing(), 'the sweep', () => {
     await expect(sweep.handle.result()).rejects.toThrow();
     expect(await statusOf(sweep.handle)).toBe('CANCELLED');
     await sweep.stop();
-  }, 60_000);
+  });
 
   describe('is kept running', () => {
     test('by every worker: once, and again after somebody has ended it', async () => {

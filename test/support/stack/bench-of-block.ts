@@ -12,7 +12,7 @@ export function benchOfBlock(open: () => Promise<TestServer>): { server: TestSer
   beforeAll(async () => {
     opened.server = await open();
     opened.bench = await openSessionBench(opened.server.environment);
-  }, 120_000);
+  });
   afterEach(() => opened.bench?.finish());
   afterAll(async () => {
     await opened.bench?.close();
