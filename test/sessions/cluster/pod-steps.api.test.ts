@@ -25,6 +25,8 @@ import { makeSession } from '../../support/temporal/engine-sessions.ts';
 
 const ANSIBLE = join(import.meta.dirname, '..', '..', '..', 'ansible');
 const ACCOUNT = { username: 'robot', password: 'of the pod/%' };
+/** For what a run of Ansible has to do first, ms: on a busy machine one takes long. */
+const PATIENCE = 90_000;
 
 describeNeeding(ansibleMissing(), 'the steps of a pod and the ingest port', () => {
   let database: TestDatabase;
@@ -58,7 +60,7 @@ describeNeeding(ansibleMissing(), 'the steps of a pod and the ingest port', () =
           '- hosts: all',
           '  gather_facts: false',
           '  tasks:',
-          '    - shell: echo said by {{ inventory_hostname }}; sleep {{ pause | default(0) }}',
+          '    - shell: echo said by {{ inventory_hostname }}; while [ -e {{ gate | default("/none") }} ]; do sleep 0.1; done',
           '    - assert:',
           '        that: not cray_cfs_image',
           '    - debug: var=inventory_hostname',
@@ -189,7 +191,7 @@ describeNeeding(ansibleMissing(), 'the steps of a pod and the ingest port', () =
         const found = await findRun(database.db, id);
         return found?.state === 'ended' ? found : null;
       },
-      60_000,
+      PATIENCE,
     );
   const stored = async (id: string) => ({
     events: await database.db.selectFrom('events').select(['type', 'host', 'line']).where('run_id', '=', id).execute(),
@@ -214,16 +216,16 @@ describeNeeding(ansibleMissing(), 'the steps of a pod and the ingest port', () =
     const first = await give(1);
     expect(await ended(first)).toMatchObject({ exitCode: 0 });
 
-    const second = await give(2, { arguments: ['-e', 'pause=3'] });
-    await eventually('the second begins', async () =>
-      (await findRun(database.db, second))?.cursor.lines ? true : null,
-    );
+    // It goes on for as long as the gate is there.
+    const gate = join(pod, 'gate');
+    await writeFile(gate, '');
+    const second = await give(2, { arguments: ['-e', `gate=${gate}`] });
+    const begun = async () => ((await findRun(database.db, second))?.cursor.lines ?? 0) > 0;
+    await eventually('the second begins', begun, PATIENCE);
     await ingest.close();
-    await eventually(
-      'it has ended in the pod',
-      () => read(`muster/work/runs/${second}/exit.json`).catch(() => null),
-      30_000,
-    );
+    await rm(gate);
+    const exit = () => read(`muster/work/runs/${second}/exit.json`).catch(() => null);
+    await eventually('it has ended in the pod', exit, PATIENCE);
     expect((await findRun(database.db, second))?.state).not.toBe('ended');
     await listen();
     expect(await ended(second)).toMatchObject({ exitCode: 0 });
@@ -239,7 +241,7 @@ describeNeeding(ansibleMissing(), 'the steps of a pod and the ingest port', () =
     await giveOrder(database.db, sessionId, { action: 'finish', exit_code: 0 });
     const [code] = ansible.exitCode === null ? await once(ansible, 'exit') : [ansible.exitCode];
     expect(code).toBe(0);
-  }, 120_000);
+  }, 300_000);
 
   test('what a clone fails with is in the catalogue’s words', async () => {
     const file = join(pod, 'muster/credentials/credentials.json');
@@ -259,7 +261,7 @@ describeNeeding(ansibleMissing(), 'the steps of a pod and the ingest port', () =
     await giveOrder(database.db, sessionId, { action: 'finish', exit_code: 1 });
     const [code] = ansible.exitCode === null ? await once(ansible, 'exit') : [ansible.exitCode];
     expect(code).toBe(1);
-  }, 60_000);
+  }, 180_000);
 
   test('the teardown waits for the engine', async () => {
     const teardown = start('teardown');
