@@ -28,9 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-beforeEach(async () => {
-  await Promise.all(Array.from({ length: POOL }, () => api.call('GET', '/v3/options')));
-});
+beforeEach(poolOfItsOwn);
 
 function expectRefused(answer: Answer): void {
   expect(answer.body).toMatchObject({ status: 503, code: 'storage_unavailable' });
@@ -39,11 +37,29 @@ function expectRefused(answer: Answer): void {
 
 const answers = () => eventually('an answer', async () => (await api.call('GET', '/v3/options')).status === 200);
 
-/** Server processes of the pool's connections. */
-async function backends(name = 'away'): Promise<number[]> {
+/** Server processes of connections of the pool: also of broken ones, until they have noticed it. */
+async function backends(): Promise<number[]> {
   const { rows } = await sql<{ pid: number }>`
-    select pid from pg_stat_activity where application_name = ${name} order by pid`.execute(observer.database.db);
+    select pid from pg_stat_activity where application_name = 'away' order by pid`.execute(observer.database.db);
   return rows.map(({ pid }) => pid);
+}
+
+/** Waits until the pool has all of its connections, and the server no process of one that an earlier test has broken. */
+async function poolOfItsOwn(): Promise<void> {
+  const { db } = api.deps;
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  const own = new Set<number>();
+  const holders = Array.from({ length: POOL }, () =>
+    db.connection().execute(async (connection) => {
+      const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(connection);
+      own.add(rows[0]?.pid ?? 0);
+      await ended;
+    }),
+  );
+  await eventually('all connections of the pool are there', () => own.size === POOL);
+  end();
+  await Promise.all(holders);
+  await eventually('broken connections are gone', async () => (await backends()).every((pid) => own.has(pid)));
 }
 
 describe('a database that does not answer any more', () => {
@@ -131,7 +147,7 @@ test('health does not wait for a pool that is busy', async () => {
 });
 
 test('a statement above its limit ends, and its connection serves on', async () => {
-  const db = openDatabase({ url: observer.database.url, poolSize: 1, statementMs: 300 });
+  const db = openDatabase({ url: observer.database.url, poolSize: 1, statementMs: 2_000 });
   await expect(sql`select pg_sleep(30)`.execute(db)).rejects.toMatchObject({ code: '57014' });
   expect((await sql<{ one: number }>`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }]);
   await db.destroy();
