@@ -1,5 +1,4 @@
 /** Requests to the image service that are nearly right: what they are answered, and that they change nothing. */
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { createTell } from '../../control/temporal/tell.ts';
@@ -166,20 +165,20 @@ describe('the bulk delete of jobs', () => {
   test('tells the engine of many at once, and waits for it only so long', async () => {
     await manyJobs(100);
     let asked = 0;
-    answer = async () => {
+    const { promise: heard, resolve: hear } = Promise.withResolvers<void>();
+    answer = () => {
       asked += 1;
-      // For longer than a request waits for Temporal.
-      await delay(10_000, undefined, { ref: false });
+      return heard;
     };
-    const begun = performance.now();
+    // It is answered although Temporal has heard of nothing.
     expect((await api.call('DELETE', '/apis/ims/jobs')).status).toBe(204);
-    expect(performance.now() - begun).toBeLessThan(8_000);
     expect(await jobs()).toEqual([]);
     expect(asked).toBeGreaterThan(1);
     expect(asked).toBeLessThan(100);
     expect(warnings.some(({ untold }) => untold === 100 - asked)).toBe(true);
     expect(warnings.filter(({ err }) => err === 'no answer within 3 s')).toHaveLength(asked);
-  }, 60_000);
+    hear();
+  });
 
   test('tells the engine of each where it is there', async () => {
     await manyJobs(100);
