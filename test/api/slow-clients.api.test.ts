@@ -18,8 +18,14 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
+interface Reading {
+  socket: Socket;
+  read(): string;
+  until(pattern: RegExp, withinMs?: number): Promise<string>;
+}
+
 /** A connection that gathers what it reads. */
-async function open(): Promise<{ socket: Socket; read(): string; until(pattern: RegExp): Promise<string> }> {
+async function open(): Promise<Reading> {
   const socket = connect(port, '127.0.0.1');
   let text = '';
   socket.on('data', (piece: Buffer) => {
@@ -27,7 +33,8 @@ async function open(): Promise<{ socket: Socket; read(): string; until(pattern: 
   });
   socket.on('error', () => undefined);
   await once(socket, 'connect');
-  const until = (pattern: RegExp) => eventually(`${pattern}`, () => (pattern.test(text) ? text : null));
+  const until = (pattern: RegExp, withinMs?: number) =>
+    eventually(`${pattern}`, () => (pattern.test(text) ? text : null), withinMs);
   return { socket, read: () => text, until };
 }
 
@@ -220,11 +227,10 @@ describe('slow readers', () => {
       socket.resume();
       setImmediate(() => socket.pause());
     }, 20);
-    const text = await until(/"next":(null|\{)/);
-    clearInterval(reading);
+    const text = await until(/"next":(null|\{)/, 120_000).finally(() => clearInterval(reading));
     expect(text).toMatch(/^HTTP\/1\.1 200 /);
     // As many as fit in a page.
     expect(text.match(/"id":"big-/g)?.length).toBeGreaterThan(3_000);
     socket.destroy();
-  });
+  }, 180_000);
 });
