@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { type AddressInfo, connect as connectPlain } from 'node:net';
@@ -58,8 +58,12 @@ describe('many wrong tokens', () => {
     const port = await listen();
     expect((await ask(port, api.tokens.reader)).status).toBe(200);
     for (let index = 0; index < 11; index += 1) expect((await ask(port, `wrong${index}`)).status).toBe(401);
-    const put = await ask(port, 'wrong');
-    expect([put.status, put.headers['retry-after']]).toEqual([429, '1']);
+    // The time to wait may be over before the next one comes; each that was looked at makes it longer.
+    const put = await eventually('a wrong one is put off', async () => {
+      const answer = await ask(port, 'wrong');
+      return answer.status === 429 && answer;
+    });
+    expect(put.headers['retry-after']).toMatch(/^[12]$/);
     expect(JSON.parse(put.body)).toMatchObject({ code: 'too_many_failures', title: 'Too Many Requests' });
     expect((await ask(port, api.tokens.operator)).status).toBe(200);
     expect((await ask(port, api.tokens.reader)).status).toBe(200);
@@ -68,7 +72,6 @@ describe('many wrong tokens', () => {
     await eventually(
       'the other good token is let in',
       async () => (await ask(port, api.tokens.operator)).status === 200,
-      5_000,
     );
   });
 
@@ -193,8 +196,17 @@ describe('TLS', () => {
 
   test('takes a renewed certificate, not half of one, and says which file is wrong once', async () => {
     const files = { cert: join(dir, 'cert.pem'), key: join(dir, 'key.pem') };
-    writeFileSync(files.cert, first.tls.cert);
-    writeFileSync(files.key, first.tls.key);
+    // Each file as a whole at once: a look between would find, and tell of, something else than what the test leaves there.
+    const write = (cert: string, key: string) => {
+      for (const [file, text] of [
+        [files.cert, cert],
+        [files.key, key],
+      ] as const) {
+        writeFileSync(`${file}.new`, text);
+        renameSync(`${file}.new`, file);
+      }
+    };
+    write(first.tls.cert, first.tls.key);
     const port = await listen({ tls: first.tls });
     const told: string[] = [];
     const log = {
@@ -205,8 +217,7 @@ describe('TLS', () => {
     const before = (await handshake(port)).print;
     const leaves = async (cert: string, key: string) => {
       const said = told.length;
-      writeFileSync(files.cert, cert);
-      writeFileSync(files.key, key);
+      write(cert, key);
       await eventually('what is wrong is said', () => told.length > said);
       expect((await handshake(port)).print).toBe(before);
     };
@@ -217,8 +228,7 @@ describe('TLS', () => {
     await leaves('', first.tls.key);
     await leaves(second.tls.cert.slice(0, 300), second.tls.key);
     const said = told.length;
-    writeFileSync(files.cert, second.tls.cert);
-    writeFileSync(files.key, second.tls.key);
+    write(second.tls.cert, second.tls.key);
     await eventually('the new one is used', async () => (await handshake(port)).print !== before);
     expect(told.slice(said)).toContain('the certificate was renewed');
     stop();
