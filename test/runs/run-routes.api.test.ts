@@ -184,9 +184,15 @@ describe('the end of a run', () => {
   });
 
   describe('with Temporal away', () => {
+    /** So many seconds after the last end that was asked for, however long ago that was. */
     const sweepAt = async (seconds: number) => {
       const told = notingTell();
-      await sweepRunEnds({ ...api.deps, tell: told.tell, clock: () => new Date(Date.now() + seconds * 1_000) });
+      const { asked } = await api.deps.db
+        .selectFrom('runs')
+        .select(({ fn }) => fn.max('end_requested_at').as('asked'))
+        .executeTakeFirstOrThrow();
+      const from = asked === null ? Date.now() : asked.getTime();
+      await sweepRunEnds({ ...api.deps, tell: told.tell, clock: () => new Date(from + seconds * 1_000) });
       return told.told;
     };
     const seen = (machine: string) =>
