@@ -142,10 +142,15 @@ test('what many write at a time has its numbers without a gap, each change once'
   await beginPhase(engine(), instance);
   const cluster = { provider: 'told', cluster: 'south', revision: 1 };
   await noteProbe(db, cluster, { failed: { reason: 'Unreachable', message: '' } }, { now, next: now });
+  const writes = names.flatMap((name) =>
+    ['north', 'south'].map((one) => () => noteOutcome(db, groupOf(instance, one), `${name}+ConfigMap`, applied, now)),
+  );
+  // Of all at once, most would wait for a connection, and for no longer than the pool lets them.
+  const writer = async () => {
+    for (let next = writes.shift(); next !== undefined; next = writes.shift()) await next();
+  };
   await Promise.all([
-    ...names.flatMap((name) =>
-      ['north', 'south'].map((one) => noteOutcome(db, groupOf(instance, one), `${name}+ConfigMap`, applied, now)),
-    ),
+    ...Array.from({ length: 8 }, writer),
     noteProbe(db, cluster, { seen: { version: 'v1' } }, { now, next: now }),
   ]);
   const events = await eventsOf('many', '?limit=1000');
