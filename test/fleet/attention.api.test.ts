@@ -95,7 +95,7 @@ test('groups failed components by their last failure, and names sessions that ho
   expect(chosen.body).toMatchObject({ count: 1, sample: ['n2'] });
   await setSession(api.deps.db, second, { phase: 'teardown' });
   for (const id of ['n1', 'n2', 'n3']) await send('PATCH', `/v3/components/${id}`, { error_count: 0 });
-  await eventually('nothing needs attention', async () => (await items()).length === 0, 10_000);
+  await eventually('nothing needs attention', async () => (await items()).length === 0);
 });
 
 test('names what waits for long, what drifts, and what of Muster is not well', async () => {
@@ -120,7 +120,7 @@ test('names what waits for long, what drifts, and what of Muster is not well', a
         changes_left_out, session_id, session_name, checked_at)
       values ('n2', 'https://git.example.test/one.git', 'site.yml', ${'a'.repeat(40)}, 'web', 0, 'drifted', 1, '[]', 0, ${id}, 'one',
         ${other.now.value})`.execute(db);
-    await eventually('it waits for long', async () => (await kinds()).includes('drift'), 10_000);
+    await eventually('it waits for long', async () => (await kinds()).includes('drift'));
     const { items: told } = (await other.call('GET', '/api/v1/fleet/attention')).body;
     expect(told).toEqual(
       expect.arrayContaining([
