@@ -14,7 +14,7 @@ const generator = process.env.MUSTER_TEST_CLIENT_GENERATOR;
 const FOLDER = join(import.meta.dirname, 'python-client');
 const missing = generator === undefined ? 'openapi-python-client is not installed, run through "npm test"' : null;
 /** Hundreds of operations are made into as many modules, ms. */
-const PATIENCE = 120_000;
+const PATIENCE = 300_000;
 
 /** What the generator could not take, by the heads of its warnings. */
 const warningsOf = (text: string) => [...text.matchAll(/WARNING parsing (.*)/g)].map(([, what]) => what ?? '');

@@ -59,7 +59,7 @@ test('100,000 typical entries are put and patched in one request each, and other
   const last = await api.call('GET', `/v3/components/${entries.at(-1)?.id}?state_details=true`);
   expect(last.body).toMatchObject({ enabled: false, tags: { rack: 'r99' }, error_count: 0 });
   expect(last.body.state).toHaveLength(2);
-}, 240_000);
+}, 600_000);
 
 test('a body above the limit is 413 and stores nothing', async () => {
   const padding = 'p'.repeat(64 * 2 ** 20);
