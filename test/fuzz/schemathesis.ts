@@ -12,8 +12,8 @@ import { createTokenApi, type TokenApi } from '../support/stack/token-api.ts';
 
 /** The same requests each time, unless another seed is asked for. */
 const SEED = process.env.MUSTER_TEST_SEED ?? '1';
-/** A document must be done in this time, ms. */
-const PATIENCE = 240_000;
+/** A document must be done in this time, ms; it depends on how busy the machine is. */
+const PATIENCE = 1_800_000;
 
 async function main([folder = '.', ...wanted]: string[]): Promise<number> {
   const program = process.env.MUSTER_TEST_SCHEMATHESIS;
