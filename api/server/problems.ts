@@ -98,8 +98,15 @@ function memberOf(error: unknown, name: string): unknown {
   return typeof error === 'object' && error !== null ? Reflect.get(error, name) : undefined;
 }
 
+/** Time to read, and forget, what a refused client goes on to send, ms. */
+const LINGER_MS = 2_000;
+/** Connections that have such an answer. */
+const refused = new WeakSet<Socket>();
+
 /** Answers what Node's parser refuses before there is a request: oversized headers, garbage, a stalled sender. */
 export function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
+  // The rest of what it was sending: a connection that is closed before that was read takes the answer with it.
+  if (refused.has(socket) && error.code !== 'ECONNRESET') return;
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const codes: Record<string, ErrorCode> = {
     HPE_HEADER_OVERFLOW: 'headers_too_large',
@@ -112,4 +119,7 @@ export function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): 
     `HTTP/1.1 ${problem.status} ${problem.title}\r\ncontent-type: ${PROBLEM_TYPE}\r\n` +
       `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   );
+  refused.add(socket);
+  const over = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  socket.once('close', () => clearTimeout(over));
 }
