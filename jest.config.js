@@ -16,7 +16,7 @@ const level = (name, patterns, withPostgres) => ({
 });
 
 export default {
-  // Only a guard against what hangs: a busy machine takes ten times as long as an idle one.
+  // Only against what hangs: on a busy machine everything takes ten times as long.
   testTimeout: 180_000,
   // One more than cores on a small machine: a third of the time a file waits for what it has started.
   maxWorkers: 3,

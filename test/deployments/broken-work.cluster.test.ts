@@ -16,8 +16,8 @@ let site: MemberSite;
 
 beforeAll(async () => {
   site = await openMemberSite({}, 'own');
-}, 300_000);
-afterAll(() => site?.remove(), 180_000);
+}, 600_000);
+afterAll(() => site?.remove(), 360_000);
 
 const everywhere = {
   all_of: [
@@ -34,7 +34,7 @@ const untilAt = (name: string, state: string) =>
   eventually(
     `${name} is ${state}`,
     async () => (await site.status(name).catch(() => null))?.status === state,
-    180_000,
+    240_000,
     () => site.resources(name).catch(String),
   );
 /** Returns the objects of a namespace in all members: their uids by member and name. */
@@ -99,7 +99,7 @@ test('work goes on that was terminated in Temporal, and when Temporal has lost i
   const isAway = async () => (await site.status('forgotten').catch(() => null))?.Retrying === 4;
   await south.cut();
   await site.apply(await documentOf('forgotten'));
-  await eventually('south is waited for', isAway, 60_000);
+  await eventually('south is waited for', isAway, 180_000);
   const { instance } = (await site.stack.call('GET', '/api/v1/deployments/forgotten')).body;
   await site.stack.temporal((client) => client.workflow.getHandle(`appcontext/${instance}`).terminate('by hand'));
   await south.mend();
@@ -107,7 +107,7 @@ test('work goes on that was terminated in Temporal, and when Temporal has lost i
 
   await south.cut();
   await site.muster(['deployment', 'terminate', 'forgotten']);
-  await eventually('south is waited for', isAway, 60_000);
+  await eventually('south is waited for', isAway, 180_000);
   await site.stack.stop();
   for (const file of ['temporal.db', 'temporal.db-wal', 'temporal.db-shm']) {
     await rm(join(site.stack.dataDir, file), { force: true });
@@ -117,4 +117,4 @@ test('work goes on that was terminated in Temporal, and when Temporal has lost i
   await untilAt('forgotten', 'Terminated');
   for (const member of MEMBERS) expect(await site.labelled(member)).toEqual([]);
   expectForwards(await site.events('forgotten'));
-}, 600_000);
+}, 900_000);

@@ -31,10 +31,10 @@ beforeAll(async () => {
   await eventually(
     'the members run',
     () => said.includes('until Ctrl-C.'),
-    180_000,
+    240_000,
     () => said,
   );
-}, 300_000);
+}, 600_000);
 
 afterAll(async () => {
   await stack?.remove();
@@ -43,7 +43,7 @@ afterAll(async () => {
   // As Ctrl-C does: to all of them.
   process.kill(-members.pid, 'SIGINT');
   await ended;
-}, 180_000);
+}, 360_000);
 
 const type = async (command: string) => {
   const env = { ...process.env, MUSTER_URL: stack.url };
@@ -60,7 +60,7 @@ test('two apps go to three clusters, one of them tells why it is not ready, and 
   await eventually(
     'the pods are explained',
     async () => (await why()).match(/Unschedulable/g)?.length === 6,
-    60_000,
+    180_000,
     why,
   );
   const tree = (await type(status)).out;
@@ -68,4 +68,4 @@ test('two apps go to three clusters, one of them tells why it is not ready, and 
   for (const number of [1, 2, 3]) expect(tree).toContain(`\n  lab+member-${number}  `);
   expect((await type(remove)).err).toContain('deployment telemetry removed');
   expect((await type('./muster deployment list')).err).toContain('no deployments');
-}, 240_000);
+}, 480_000);

@@ -26,7 +26,7 @@ beforeAll(async () => {
   south = await openClusterProxy();
   stack = await startMusterStack({ MUSTER_DEPLOY_ALLOW_LOOPBACK: '1', MUSTER_DEPLOY_STALE_AFTER_SECONDS: '10' });
   walk = openMemberWalk(stack);
-}, 300_000);
+}, 600_000);
 
 afterAll(async () => {
   await stack?.remove();
@@ -34,7 +34,7 @@ afterAll(async () => {
   await north?.close();
   await south?.close();
   await space?.remove();
-}, 180_000);
+}, 360_000);
 
 /** Objects of a deployment in the namespace, by kind and name; the label also reaches what controllers make of them. */
 const labelled = async () =>
@@ -113,9 +113,9 @@ test('two apps go to a cluster with pods that run and a kind of their own, and c
   expect(JSON.stringify(kept)).not.toContain(password);
   await walk.ask(made.group, 'terminate');
   expect(await walk.until(made.group, 'Terminated')).toEqual({ status: 'Terminated', Deleted: 6 });
-  await eventually('nothing is left', async () => (await labelled()) === '', 60_000, labelled);
+  await eventually('nothing is left', async () => (await labelled()) === '', 180_000, labelled);
   expect((await walk.send('DELETE', `${made.group}?cascade=true`)).status).toBe(204);
-}, 240_000);
+}, 480_000);
 
 test('a cluster that is away is waited for in both phases, also by another worker; each object is made once', async () => {
   const app = { apps: { agent: agent('away') }, namespace: space.name };
@@ -123,7 +123,7 @@ test('a cluster that is away is waited for in both phases, also by another worke
   await south.cut();
   await walk.ask(made.group, 'instantiate');
   const isRetrying = async () => (await walk.status(made.group)).Retrying === 2;
-  await eventually('both are Retrying', isRetrying, 30_000, () => walk.status(made.group));
+  await eventually('both are Retrying', isRetrying, 180_000, () => walk.status(made.group));
   await stack.kill('worker');
   await south.mend();
   expect(await walk.until(made.group, 'Instantiated')).toEqual({ status: 'Instantiated', Applied: 2 });
@@ -131,7 +131,7 @@ test('a cluster that is away is waited for in both phases, also by another worke
 
   await south.cut();
   await walk.ask(made.group, 'terminate');
-  await eventually('both are Retrying', isRetrying, 60_000, () => walk.status(made.group));
+  await eventually('both are Retrying', isRetrying, 180_000, () => walk.status(made.group));
   expect((await walk.send('DELETE', made.group)).body.code).toBe('context_busy');
   await walk.ask(made.group, 'stop');
   expect(await walk.until(made.group, 'TerminateFailed')).toEqual({ status: 'TerminateFailed', Failed: 2 });
@@ -140,14 +140,14 @@ test('a cluster that is away is waited for in both phases, also by another worke
   await walk.ask(made.group, 'terminate');
   expect(await walk.until(made.group, 'Terminated')).toEqual({ status: 'Terminated', Deleted: 2 });
   expect(await labelled()).toBe('');
-}, 240_000);
+}, 480_000);
 
 test('a connection that breaks in the middle of calls is no failure, and a terminate in the middle leaves nothing', async () => {
   const many = Array.from({ length: 40 }, (_, n) => config(`many-${n}`)).join('---');
   const made = await walk.approved(`cut-${run}`, { south }, { apps: { agent: many }, namespace: space.name });
   await walk.ask(made.group, 'instantiate');
   const hasBegun = async () => ((await walk.status(made.group)).Applied as number) > 0;
-  await eventually('some are Applied', hasBegun, 30_000, () => walk.status(made.group));
+  await eventually('some are Applied', hasBegun, 180_000, () => walk.status(made.group));
   await south.cut();
   await rest(1_500);
   await south.mend();
@@ -156,7 +156,7 @@ test('a connection that breaks in the middle of calls is no failure, and a termi
   // An apply of the worker that was killed may still arrive: it is waited for.
   expect(await walk.until(made.group, 'Terminated')).toEqual({ status: 'Terminated', Deleted: 40 });
   expect(await labelled()).toBe('');
-}, 240_000);
+}, 480_000);
 
 test('a container that ends again and again is named, and a cluster that is away never looks ready', async () => {
   const broken = `
@@ -182,7 +182,7 @@ spec:
   };
   const isNamed = async () =>
     /^pod broken-.*, container main: .*last ended with 1/.test((await shown())?.message ?? '');
-  await eventually('the container is named', isNamed, 90_000, shown);
+  await eventually('the container is named', isNamed, 180_000, shown);
   expect((await shown()).reason).toMatch(/^(CrashLoopBackOff|Error)$/);
 
   await walk.untilThere(made.group, { there: { Present: 3 }, ready: { Ready: 1, NotReady: 2 }, isReady: false });
@@ -192,7 +192,7 @@ spec:
   await walk.untilThere(made.group, { there: { Present: 3 }, ready: { Ready: 1, NotReady: 2 }, isReady: false });
   await walk.ask(made.group, 'terminate');
   expect(await walk.until(made.group, 'Terminated')).toEqual({ status: 'Terminated', Deleted: 2 });
-}, 300_000);
+}, 600_000);
 
 test('a field that its kind does not know is refused, with the reason', async () => {
   const bad = `
@@ -208,7 +208,7 @@ spec: {replicas: 2, selector: {matchLabels: {app: b}}, template: {metadata: {lab
   expect(await walk.reasons(made.group)).toMatchObject({ 'bad+DaemonSet': 'Failed UnknownField' });
   await walk.ask(made.group, 'terminate');
   expect(await walk.until(made.group, 'Terminated')).toEqual({ status: 'Terminated', Deleted: 3 });
-}, 180_000);
+}, 360_000);
 
 test('what was there before is left, and a former object that a finalizer holds is waited for', async () => {
   await space.kubectl(['create', 'configmap', 'kept', '--from-literal=a=b']);
@@ -237,11 +237,11 @@ test('what was there before is left, and a former object that a finalizer holds 
   await walk.ask(made.group, 'approve');
   await walk.ask(made.group, 'instantiate');
   const isHeld = async () => (await walk.reasons(made.group))['held+ConfigMap'] === 'Retrying BeingDeleted';
-  await eventually('the former object is waited for', isHeld, 30_000, () => walk.reasons(made.group));
+  await eventually('the former object is waited for', isHeld, 180_000, () => walk.reasons(made.group));
   await finalizers([]);
   expect(await walk.until(made.group, 'Instantiated')).toEqual({ status: 'Instantiated', Applied: 2 });
   expect(await uidOf('configmap/held')).not.toBe(first);
   await walk.ask(made.group, 'terminate');
   await walk.until(made.group, 'Terminated');
   expect(await uidOf('configmap/kept')).toBe(kept);
-}, 180_000);
+}, 360_000);

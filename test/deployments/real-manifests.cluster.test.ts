@@ -15,12 +15,12 @@ beforeAll(async () => {
   space = await makeNamespace('muster-walk');
   node = await openClusterProxy();
   site = await openMemberSite({ MUSTER_DEPLOY_STALE_AFTER_SECONDS: '10' });
-}, 300_000);
+}, 600_000);
 afterAll(async () => {
   await site?.remove();
   await node?.close();
   await space?.remove();
-}, 180_000);
+}, 360_000);
 
 const on = (name: MemberName) => ({ all_of: [{ provider: 'lab', cluster: name }] });
 const isGone = async (member: MemberName, path: string) => (await site.members[member].ask('GET', path)).status === 404;
@@ -54,13 +54,13 @@ metadata: {name: made-here}
   await site.muster(['deployment', 'instantiate', 'holder']);
   const isHeld = async () =>
     /^Retrying BeingDeleted/.test((await site.resources('holder'))['a north Namespace made-here'] ?? '');
-  await eventually('the Namespace is waited for', isHeld, 60_000, () => site.resources('holder'));
+  await eventually('the Namespace is waited for', isHeld, 180_000, () => site.resources('holder'));
   await finalizers('north', inner, []);
   expect(await site.until('holder', 'Instantiated')).toEqual({ status: 'Instantiated', Applied: 2 });
   expect((await metadataOf('north', outer)).uid).not.toBe(first.uid);
   await site.muster(['deployment', 'delete', 'holder', '--wait']);
-  await eventually('the Namespace is gone', () => isGone('north', outer), 60_000);
-}, 240_000);
+  await eventually('the Namespace is gone', () => isGone('north', outer), 180_000);
+}, 480_000);
 
 test('a port that is taken, and versions that are not served any more, are refused with the reason', async () => {
   const port = (name: string) => `
@@ -94,7 +94,7 @@ spec: {}
   expect(out).toContain('the cluster serves no CronJob in batch/v1beta1');
   await site.muster(['deployment', 'delete', 'refused', '--wait']);
   await nothingIsLeft();
-}, 180_000);
+}, 360_000);
 
 test('an object that was taken over, or made anew by hand, is never deleted (vectors 39, 44)', async () => {
   const app = (name: string) => [{ name, manifests: config('shared') + config(`own-${name}`), placement: on('west') }];
@@ -109,7 +109,7 @@ test('an object that was taken over, or made anew by hand, is never deleted (vec
   await eventually(
     'the first owner sees it',
     async () => (await seen()) === 'Applied NotPresent NotReady NotOwned',
-    60_000,
+    180_000,
     seen,
   );
   await site.muster(['deployment', 'terminate', 'first-owner', '--wait']);
@@ -123,7 +123,7 @@ test('an object that was taken over, or made anew by hand, is never deleted (vec
   expect((await metadataOf('west', shared)).labels).toBeUndefined();
   await site.muster(['deployment', 'delete', 'first-owner', '--wait']);
   await nothingIsLeft();
-}, 180_000);
+}, 360_000);
 
 test('a kind that may not be watched is unknown, and the others are seen', async () => {
   const { south } = site.members;
@@ -136,11 +136,11 @@ test('a kind that may not be watched is unknown, and the others are seen', async
     const isUnknown = words['agent south DaemonSet agent']?.startsWith('Applied Unknown Unknown') === true;
     return isUnknown && words['agent south ConfigMap cfg'] === 'Applied Present Ready';
   };
-  await eventually('the others are seen', isSo, 60_000, seen);
+  await eventually('the others are seen', isSo, 180_000, seen);
   south.fault(() => undefined);
   await site.muster(['deployment', 'delete', 'unseen', '--wait']);
   await nothingIsLeft();
-}, 180_000);
+}, 360_000);
 
 test('labels place apps on clusters of which one is away and one refuses; all of it comes, and goes away again', async () => {
   const { north, south, west } = site.members;
@@ -196,7 +196,7 @@ spec:
   await south.mend();
   expect(await site.until(name, 'InstantiateFailed')).toMatchObject({ Applied: 11, Failed: 1, Pending: 1 });
   const ready = async () => (await site.resources(name, 'type=all&app=worker'))['worker node Deployment worker'];
-  await eventually('the pod is ready', async () => (await ready()) === 'Applied Present Ready', 90_000, ready);
+  await eventually('the pod is ready', async () => (await ready()) === 'Applied Present Ready', 180_000, ready);
   west.fault(() => undefined);
   await site.muster(['deployment', 'terminate', name, '--wait']);
   expect(await site.status(name)).toEqual({ status: 'Terminated', Deleted: 13 });
@@ -242,4 +242,4 @@ spec:
   const left = await space.kubectl(['get', 'deployment,configmap,secret,service', '-l', LABEL, '-o', 'name']);
   expect(left.trim()).toBe('');
   for (const cluster of ['node', ...MEMBERS]) await site.muster(['cluster', 'delete', `lab+${cluster}`]);
-}, 400_000);
+}, 800_000);

@@ -8,8 +8,8 @@ import { AGENT, config, type MemberSite, openMemberSite, STORE } from './member-
 let site: MemberSite;
 beforeAll(async () => {
   site = await openMemberSite();
-}, 300_000);
-afterAll(() => site?.remove(), 180_000);
+}, 600_000);
+afterAll(() => site?.remove(), 360_000);
 afterEach(async () => {
   for (const member of Object.values(site.members)) {
     member.fault(() => undefined);
@@ -45,7 +45,7 @@ test('an app waits for the one before it on all clusters (vector 57)', async () 
   await south.mend();
   expect(await site.until('waits', 'Instantiated')).toEqual({ status: 'Instantiated', Applied: 10 });
   await takeAway('waits');
-}, 240_000);
+}, 480_000);
 
 test('an app is not begun where the one before it failed (vector 34)', async () => {
   const { north } = site.members;
@@ -63,7 +63,7 @@ test('an app is not begun where the one before it failed (vector 34)', async () 
   });
   expect(north.changes.filter((change) => change.includes('store'))).toEqual([]);
   await takeAway('fails');
-}, 240_000);
+}, 480_000);
 
 test('a connection that breaks at the last resource, and a server with no time, are no failures (vectors 20, 42)', async () => {
   const { north, south } = site.members;
@@ -87,7 +87,7 @@ test('a connection that breaks at the last resource, and a server with no time, 
   await site.muster(['deployment', 'terminate', 'broken', '--wait']);
   expect(await site.status('broken')).toEqual({ status: 'Terminated', Deleted: 10 });
   await takeAway('broken');
-}, 240_000);
+}, 480_000);
 
 test('a fault of the server is tried once more, and then it is a failure', async () => {
   const { north } = site.members;
@@ -102,18 +102,18 @@ test('a fault of the server is tried once more, and then it is a failure', async
   expect(north.changes.filter((change) => change.endsWith('/configmaps/cfg'))).toHaveLength(2);
   expect((await site.muster(['deployment', 'explain', 'faulty'])).out).toContain('etcd is full');
   await takeAway('faulty');
-}, 240_000);
+}, 480_000);
 
 test('a credential that was revoked is waited for until it is rotated (vector 58)', async () => {
   const { south } = site.members;
   south.revoke();
   await site.apply(await site.document('revoked', [AGENT]));
   const isRefused = async () => all(await site.resources('revoked'), 'agent south')[0] === 'Retrying Unauthorized';
-  await eventually('the credential is refused', isRefused, 60_000, () => site.resources('revoked'));
+  await eventually('the credential is refused', isRefused, 180_000, () => site.resources('revoked'));
   await site.muster(['cluster', 'rotate', 'lab+south', '-f', '-'], { stdin: south.kubeconfig() });
   expect(await site.until('revoked', 'Instantiated')).toEqual({ status: 'Instantiated', Applied: 6 });
   await takeAway('revoked');
-}, 240_000);
+}, 480_000);
 
 test('a call in flight is awaited before anything is deleted, also where it never ends', async () => {
   const { north, south } = site.members;
@@ -138,7 +138,7 @@ test('a call in flight is awaited before anything is deleted, also where it neve
     expect(await site.until(name, 'Terminated')).toEqual({ status: 'Terminated', Deleted: 6 });
     await takeAway(name);
   }
-}, 240_000);
+}, 480_000);
 
 test('a worker that is killed while a cluster is slow leaves each object there once (vector 21)', async () => {
   const { south } = site.members;
@@ -159,7 +159,7 @@ test('a worker that is killed while a cluster is slow leaves each object there o
   expect(Object.keys(after)).toHaveLength(20);
   expect(after).toMatchObject(before);
   await takeAway('slow');
-}, 240_000);
+}, 480_000);
 
 const definition = (plural: string, kind: string) => ({
   ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' },
@@ -189,13 +189,13 @@ test('network intents go to their cluster once, and off it once (vectors 35, 36)
     const { body } = await north.ask('GET', '/apis/k8s.plugin.opnfv.org/v1alpha1');
     return body.resources?.filter(({ kind }: { kind: string }) => kind.endsWith('Network')).length === 2;
   };
-  await eventually('both kinds are served', served, 60_000);
+  await eventually('both kinds are served', served, 180_000);
   const url = '/v2/cluster-providers/lab/clusters/north';
   const code = async (method: string, path: string, body?: unknown) =>
     (await stack.call(method, `${url}/${path}`, body)).status;
   const shown = async () => (await stack.call('GET', `${url}/status`)).body;
   const until = (status: string) =>
-    eventually(`networks are ${status}`, async () => (await shown()).status === status, 60_000, shown);
+    eventually(`networks are ${status}`, async () => (await shown()).status === status, 180_000, shown);
   const states = async () => (await shown()).states.actions.map(({ state }: { state: string }) => state);
   const objects = async () => {
     const { body } = await north.ask('GET', '/apis/k8s.plugin.opnfv.org/v1alpha1/namespaces/default/networks');
@@ -220,4 +220,4 @@ test('network intents go to their cluster once, and off it once (vectors 35, 36)
   expect(await objects()).toEqual([]);
   expect(await code('POST', 'networks', network('third'))).toBe(201);
   for (const name of ['first', 'second', 'third']) expect(await code('DELETE', `networks/${name}`)).toBe(204);
-}, 240_000);
+}, 480_000);

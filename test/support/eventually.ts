@@ -12,7 +12,7 @@ const PAUSE_PART = 0.1;
 export async function eventually<T>(
   what: string,
   question: () => Promise<T | null | false | undefined> | T | null | false | undefined,
-  withinMs = 30_000,
+  withinMs = 60_000,
   seen?: () => unknown,
 ): Promise<T> {
   const begun = Date.now();

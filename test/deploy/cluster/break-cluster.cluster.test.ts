@@ -16,7 +16,7 @@ const taking = (seconds: number) => `
       changed_when: true
 `;
 /** Until a cluster calls a node that says nothing any more not ready; it is looked at each 10 s. */
-const NOT_READY_MS = 120_000;
+const NOT_READY_MS = 240_000;
 /** A taint that drives away every pod which does not tolerate it. */
 const TAINT = 'muster-test/away';
 const GOOD = { succeeded: 'true', message: '1 layer done on 1 host', reason: null };
@@ -34,13 +34,13 @@ describeNeeding(breakingRefused(), 'sessions whose cluster breaks', () => {
     for (const name of ['long', 'short']) {
       await stack.configure(name, cluster.repositoryUrl('config'), [`${name}.yml`], ['a', 'b', 'c', 'd']);
     }
-  }, 300_000);
+  }, 600_000);
 
   afterAll(async () => {
     await startParts();
     await untaint();
     await cluster?.remove();
-  }, 240_000);
+  }, 480_000);
 
   /** Harmless where there is no such taint. */
   const untaint = () => kubectl(['taint', 'nodes', '--all', `${TAINT}-`]).catch(() => '');
@@ -77,7 +77,7 @@ describeNeeding(breakingRefused(), 'sessions whose cluster breaks', () => {
     await said(
       'api-created',
       { code: 'cluster_unavailable', message: /starting the Job failed, trying again/ },
-      60_000,
+      180_000,
     );
     await startParts();
     expect(await sessions.ended('api-through')).toEqual(GOOD);
@@ -97,11 +97,11 @@ describeNeeding(breakingRefused(), 'sessions whose cluster breaks', () => {
           () => false,
         );
       },
-      120_000,
+      180_000,
     );
     await sessions.untilReleased(through);
     await sessions.untilReleased(await sessions.jobOf('api-created'));
-  }, 300_000);
+  }, 600_000);
 
   test('the node is away: a cancel and a deleted pod are not verified and say so, what runs goes on; nothing is left when it is back', async () => {
     const { stack, namespace } = cluster;
@@ -146,14 +146,14 @@ describeNeeding(breakingRefused(), 'sessions whose cluster breaks', () => {
       return pods.flat().every(({ status }) => /Succeeded|Failed/.test(status?.phase ?? ''));
     });
     await sessions.sweep();
-    for (const job of [cancelled, deleted, atOnce]) await sessions.untilGone(job, 90_000);
+    for (const job of [cancelled, deleted, atOnce]) await sessions.untilGone(job, 180_000);
     for (const name of ['node-cancelled', 'node-deleted', 'node-at-once']) {
       const { job } = await stack.session(name);
       // Nobody could tell before the node was back.
       expect(job.exit_codes).toMatchObject({ 'git-clone': 0, ansible: expect.any(Number) });
       expect(job.unverified).toBeNull();
     }
-  }, 400_000);
+  }, 800_000);
 
   test('the node is tainted NoExecute: what runs is driven away and says so, what begins waits for the taint to go; nothing is left', async () => {
     const { stack } = cluster;
@@ -186,7 +186,7 @@ describeNeeding(breakingRefused(), 'sessions whose cluster breaks', () => {
       expect((await stack.call('DELETE', `/v3/sessions/${name}`)).status).toBe(204);
     }
     await sessions.sweep();
-    for (const job of [driven, waited]) await sessions.untilGone(job, 90_000);
+    for (const job of [driven, waited]) await sessions.untilGone(job, 180_000);
     await untilSystemIsReady();
-  }, 300_000);
+  }, 600_000);
 });

@@ -45,9 +45,9 @@ beforeAll(async () => {
   if (noRules === null) await site.imposePolicies();
   await site.secure();
   muster = await site.install();
-}, 600_000);
+}, 900_000);
 
-afterAll(() => site?.remove(), 180_000);
+afterAll(() => site?.remove(), 360_000);
 
 const start = (name: string) => muster.start(name, 'gate', { ansible_passthrough: `-e who=${name}` });
 
@@ -138,7 +138,7 @@ describeNeeding(noRules, 'what the policies do not allow', () => {
     const { output } = await other.end();
     await namespace.kubectl(['delete', 'pod', other.name, '--wait=false']);
     expect(output.match(/open|closed/g)).toEqual(['open', 'open', 'open', 'closed']);
-  }, 240_000);
+  }, 480_000);
 });
 
 test('every replica is killed, one after another, while sessions run: each of them is done, once', async () => {
@@ -161,7 +161,7 @@ test('every replica is killed, one after another, while sessions run: each of th
   site.gate.open();
   await expectSucceeded(names);
   expect(site.gate.arrivals()).toEqual(Object.fromEntries(names.map((name) => [name, 1])));
-}, 400_000);
+}, 800_000);
 
 test('the release is removed while a session runs: nothing of it is left, and how it ended is stored', async () => {
   const { namespace, jobs, gate } = site;
@@ -179,7 +179,7 @@ test('the release is removed while a session runs: nothing of it is left, and ho
   await eventually(
     'its pods are gone',
     async () => (await objects()).every((name) => /^secret\/|^$/.test(name)),
-    60_000,
+    180_000,
   );
   expect((await objects()).filter((name) => name.startsWith('secret/cfs-'))).toEqual([]);
 
@@ -188,4 +188,4 @@ test('the release is removed while a session runs: nothing of it is left, and ho
   const { rows } = await client.query(`select status, succeeded, message from sessions where name = 'removed'`);
   await client.end();
   expect(rows).toEqual([{ status: 'complete', succeeded: 'false', message: expect.stringMatching(/deleted/i) }]);
-}, 300_000);
+}, 600_000);

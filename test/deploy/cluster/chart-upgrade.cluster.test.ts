@@ -47,7 +47,7 @@ describeNeeding(
       await way?.cut();
       await images?.close();
       await previous?.remove();
-    }, 180_000);
+    }, 360_000);
 
     const start = (name: string, more: object = {}) =>
       muster.start(name, 'gate', { ansible_passthrough: `-e who=${name}`, ...more });
@@ -60,7 +60,7 @@ describeNeeding(
     const limit = (max_running_sessions: number) => asked([200], 'PATCH', '/v3/options', { max_running_sessions });
     const phaseOf = async (name: string) => (await asked([200], 'GET', `/api/v1/sessions/${name}`)).body.phase;
     const untilIn = (phase: string, name: string) =>
-      eventually(`${name} is in phase ${phase}`, async () => (await phaseOf(name)) === phase, 120_000);
+      eventually(`${name} is in phase ${phase}`, async () => (await phaseOf(name)) === phase, 180_000);
     /** From now on new jobs on images are not begun with; those that wait, and new ones, once it is called with true. */
     const workOnImages = (does: boolean) => {
       images.service.begin = (job) => {
@@ -86,7 +86,7 @@ describeNeeding(
       for (const name of running) await start(name);
       await muster.start(held, 'failing', { debug_on_failure: true });
       await start(onImage, images.targetOf(onImage));
-      await eventually('a job on its image is there', () => images.jobsOf(onImage).length > 0, 60_000);
+      await eventually('a job on its image is there', () => images.jobsOf(onImage).length > 0, 180_000);
       await limit(1);
       await start(queued);
       await site.gate.untilThere(running);
@@ -132,7 +132,7 @@ describeNeeding(
       eventually(
         'pods of the other release are gone',
         async () => `${await running()}` === release.images.muster,
-        90_000,
+        180_000,
       );
 
     test('upgraded: every one of them is done, once, where it began', async () => {
@@ -141,7 +141,7 @@ describeNeeding(
         await muster.upgrade(ownRelease());
         await untilOnly(ownRelease());
       });
-    }, 400_000);
+    }, 800_000);
 
     test('no upgrade takes the Jobs out of the namespace of the release', async () => {
       const { name } = site.namespace;
@@ -178,7 +178,7 @@ describeNeeding(
         await untilOnly(previous);
       });
       expect(await muster.call('GET', '/healthz')).toMatchObject({ status: 200, body: { db_status: 'ok' } });
-    }, 400_000);
+    }, 800_000);
 
     test('removed while no worker is there: nothing of a session is left', async () => {
       await muster.upgrade(ownRelease());
@@ -187,15 +187,15 @@ describeNeeding(
       await site.gate.untilThere(['alone']);
       await site.namespace.kubectl(['scale', 'deployment/muster-worker', '--replicas=0']);
       const workers = 'pods?labelSelector=app.kubernetes.io/component=worker';
-      await eventually('no worker is there', async () => (await site.namespace.names(workers)).length === 0, 90_000);
+      await eventually('no worker is there', async () => (await site.namespace.names(workers)).length === 0, 180_000);
       await muster.uninstall();
       const left = async () => (await site.namespace.kubectl(['get', 'all,secrets', '--output', 'name'])).split('\n');
       await eventually(
         'pods and Jobs are gone',
         async () => (await left()).every((name) => /^secret\/|^$/.test(name)),
-        60_000,
+        180_000,
       );
       expect((await left()).filter((name) => name.startsWith('secret/cfs-'))).toEqual([]);
-    }, 300_000);
+    }, 600_000);
   },
 );

@@ -11,14 +11,14 @@ const ROOT = join(import.meta.dirname, '..', '..', '..');
 const WORK = { environment: { HOME: '/muster/work/home', TMPDIR: '/muster/work' }, writable: ['/muster/work', '/tmp'] };
 const DATA = { environment: { HOME: '/var/lib/muster' }, writable: ['/var/lib/muster', '/tmp'] };
 /** On a machine that is busy with other suites a pod takes its time. */
-const START_LIMIT_MS = 120_000;
-const TEST_LIMIT_MS = 180_000;
+const START_LIMIT_MS = 240_000;
+const TEST_LIMIT_MS = 360_000;
 
 let namespace: TestNamespace;
 beforeAll(async () => {
   namespace = await makeNamespace('m-images');
 });
-afterAll(() => namespace.remove(), 120_000);
+afterAll(() => namespace.remove(), 240_000);
 
 function run(short: string, command: string[], more: { environment?: Record<string, string>; writable?: string[] }) {
   return startRestrictedPod(namespace, { image: imageName(short), command, ...more }).then((pod) => pod.end());

@@ -36,8 +36,8 @@ let namespace: TestNamespace;
 
 beforeAll(async () => {
   namespace = await makeNamespace('muster-dev-cluster');
-}, 60_000);
-afterAll(() => namespace?.remove(), 120_000);
+}, 180_000);
+afterAll(() => namespace?.remove(), 240_000);
 
 async function phaseOf(name: string): Promise<string> {
   return (await namespace.read<{ status: { phase: string } }>(`pods/${name}`))?.status.phase ?? '';
@@ -58,10 +58,10 @@ describe('a pod', () => {
     const url = `http://${hostAddress()}:${(server.address() as AddressInfo).port}/`;
     const script = `import urllib.request; print(urllib.request.urlopen("${url}", timeout=10).read().decode())`;
     await namespace.apply(pod('asks', ['python3', '-c', script]));
-    await eventually('the pod has ended', async () => ['Succeeded', 'Failed'].includes(await phaseOf('asks')), 60_000);
+    await eventually('the pod has ended', async () => ['Succeeded', 'Failed'].includes(await phaseOf('asks')), 180_000);
     expect(await namespace.kubectl(['logs', 'asks'])).toBe('from the machine\n');
     expect(await phaseOf('asks')).toBe('Succeeded');
-  }, 90_000);
+  }, 240_000);
 
   test('reaches it all the time, whatever other pods come and go', async () => {
     const url = `http://${hostAddress()}:${(server.address() as AddressInfo).port}/`;
@@ -71,16 +71,16 @@ describe('a pod', () => {
       '    time.sleep(0.1)',
     ].join('\n');
     await namespace.apply(pod('asks-on', ['python3', '-c', script]));
-    await eventually('it asks', async () => (await phaseOf('asks-on')) === 'Running', 60_000);
+    await eventually('it asks', async () => (await phaseOf('asks-on')) === 'Running', 180_000);
     const others = ['a', 'b', 'c', 'd', 'e', 'f'].map((letter) => `comes-and-goes-${letter}`);
     for (const other of others) {
       await namespace.apply(pod(other, ['true']));
-      await eventually(`${other} has gone`, async () => (await phaseOf(other)) === 'Succeeded', 60_000);
+      await eventually(`${other} has gone`, async () => (await phaseOf(other)) === 'Succeeded', 180_000);
     }
     says = 'enough';
-    await eventually('it has ended', async () => ['Succeeded', 'Failed'].includes(await phaseOf('asks-on')), 60_000);
+    await eventually('it has ended', async () => ['Succeeded', 'Failed'].includes(await phaseOf('asks-on')), 180_000);
     expect(await namespace.kubectl(['logs', 'asks-on'])).toBe('');
-  }, 180_000);
+  }, 360_000);
 
   test('resolves the name of a Service and reaches it', async () => {
     const script =
@@ -90,10 +90,10 @@ describe('a pod', () => {
     await eventually(
       'the pod has ended',
       async () => ['Succeeded', 'Failed'].includes(await phaseOf('asks-a-service')),
-      60_000,
+      180_000,
     );
     expect(await namespace.kubectl(['logs', 'asks-a-service'])).toContain('"gitVersion"');
-  }, 90_000);
+  }, 240_000);
 });
 
 test('an address of a Service that leads nowhere is refused, and nothing sent there leaves the machine', async () => {
@@ -111,7 +111,7 @@ test('up again changes nothing', async () => {
   const before = await clusterStatus();
   expect(await clusterCommand('up')).toBe(kubeconfigPath());
   expect(await clusterStatus()).toEqual(before);
-}, 60_000);
+}, 180_000);
 
 test('an image that is there is not loaded again', async () => {
   // The file does not exist, so loading it would fail; the user's own cluster is not touched in any case.
@@ -126,8 +126,8 @@ test('an image that is there is not loaded again', async () => {
 describeNeeding(breakingRefused(), 'a part that is killed', () => {
   beforeAll(async () => {
     await namespace.apply(pod('stays', ['sleep', '3600']));
-    await eventually('the pod runs', async () => (await phaseOf('stays')) === 'Running', 60_000);
-  }, 90_000);
+    await eventually('the pod runs', async () => (await phaseOf('stays')) === 'Running', 180_000);
+  }, 240_000);
 
   const startedAt = () =>
     namespace.kubectl([
@@ -147,13 +147,13 @@ describeNeeding(breakingRefused(), 'a part that is killed', () => {
       await eventually('the part is away', async () => !(await clusterStatus()).up);
       await startParts();
       expect((await clusterStatus()).up).toBe(true);
-      await eventually('the container is known again', async () => (await startedAt()) === started, 60_000);
+      await eventually('the container is known again', async () => (await startedAt()) === started, 180_000);
       // A kubelet that has just begun learns its pods after it says that it is ready.
       const says = () => namespace.kubectl(['exec', 'stays', '--', 'echo', 'alive']).catch(() => '');
-      await eventually('the pod answers', async () => (await says()) === 'alive\n', 60_000);
+      await eventually('the pod answers', async () => (await says()) === 'alive\n', 180_000);
       expect(await startedAt()).toBe(started);
     },
-    120_000,
+    180_000,
   );
 
   test('nothing can be killed that is no part', async () => {

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await namespace?.remove();
   await rm(dir, { recursive: true, force: true });
-}, 120_000);
+}, 240_000);
 
 const there = async () =>
   (await namespace.kubectl(['get', 'all,secrets,serviceaccounts,roles,rolebindings,networkpolicies', '-o', 'name']))
@@ -48,4 +48,4 @@ test('a release whose first installation failed says why, and can be removed: wh
 
   await helm(['uninstall', 'muster', ...where]);
   expect((await there()).filter((name) => !/muster-migrate/.test(name))).toEqual(SECRETS);
-}, 480_000);
+}, 900_000);

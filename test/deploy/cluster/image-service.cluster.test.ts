@@ -71,14 +71,14 @@ describeNeeding(noVolumes ?? imagesMissing(['mmdebstrap', 'setcap']), 'the image
     images = await openImageTransfer(site.namespace);
     const tar = await debianTar();
     await eventually('the API keeps images', async () => (await muster.call('GET', '/apis/ims/images')).status === 200);
-    debian = await eventually('the image is taken in', () => images.upload('debian', tar).catch(() => null), 120_000);
-  }, 600_000);
+    debian = await eventually('the image is taken in', () => images.upload('debian', tar).catch(() => null), 180_000);
+  }, 900_000);
 
   afterAll(async () => {
     await site?.remove();
     await volumes?.remove();
     await rm(dir, { recursive: true, force: true });
-  }, 180_000);
+  }, 360_000);
 
   const inPod = (...words: string[]) => site.namespace.kubectl(['exec', POD, '--', ...words]);
   const podAddress = async () =>
@@ -142,7 +142,7 @@ describeNeeding(noVolumes ?? imagesMissing(['mmdebstrap', 'setcap']), 'the image
     const { body: secrets } = await muster.call('GET', '/api/v1/secrets');
     expect(JSON.stringify(secrets)).not.toContain('muster-image-');
     await expectNothingLeft();
-  }, 400_000);
+  }, 800_000);
 
   test('a session goes on with its next layer when the pod was replaced meanwhile: it logs in by name', async () => {
     const layersOf = async (name: string) => (await muster.call('GET', `/v3/configurations/${name}`)).body.layers;
@@ -168,7 +168,7 @@ describeNeeding(noVolumes ?? imagesMissing(['mmdebstrap', 'setcap']), 'the image
         const now = await podAddress();
         return now !== '' && now !== before && (await listens(now, shell.port));
       },
-      180_000,
+      240_000,
     );
     site.gate.open();
     const session = await muster.untilComplete('both', 300_000);
@@ -177,7 +177,7 @@ describeNeeding(noVolumes ?? imagesMissing(['mmdebstrap', 'setcap']), 'the image
     expect(await fileIn(result, 'etc/customised')).toBe('Debian True\n');
     expect(await fileIn(result, 'etc/later')).toBe('after the pod was replaced\n');
     await expectNothingLeft();
-  }, 500_000);
+  }, 900_000);
 
   test('a job goes on when its pod is replaced: same root, same host key, same name and port', async () => {
     const key = makeLoginKey(dir);
@@ -197,7 +197,7 @@ describeNeeding(noVolumes ?? imagesMissing(['mmdebstrap', 'setcap']), 'the image
     const told = await eventually(
       'the shell is open',
       async () => ((await job()).status === 'waiting_on_user' ? shell() : null),
-      120_000,
+      180_000,
     );
     // This machine does not ask the cluster's name server.
     const at = async () => ({ host: await podAddress(), port: told.port });
@@ -214,7 +214,7 @@ describeNeeding(noVolumes ?? imagesMissing(['mmdebstrap', 'setcap']), 'the image
         const now = await at().catch(() => before);
         return now.host !== before.host && now.host !== '' && (await logsIn(now, key)) ? now : null;
       },
-      180_000,
+      240_000,
     );
     expect(await shell()).toEqual(told);
     expect(await hostKeyOf(after)).toBe(hostKey);
@@ -227,13 +227,13 @@ describeNeeding(noVolumes ?? imagesMissing(['mmdebstrap', 'setcap']), 'the image
         const now = await job();
         return now.status === 'success' || now.status === 'error' ? now : null;
       },
-      120_000,
+      180_000,
     );
     expect(done).toMatchObject({ status: 'success', message: '' });
     expect(await fileIn(done.resultant_image_id, 'etc/kept')).toBe('kept\n');
     expect((await muster.call('DELETE', `/apis/ims/jobs/${made.id}`)).status).toBe(204);
     await expectNothingLeft();
-  }, 500_000);
+  }, 900_000);
 
   test('nobody else works on images, and files are the API’s', async () => {
     for (const worker of await muster.pods('worker')) {

@@ -11,9 +11,9 @@ beforeAll(async () => {
   site = await makeChartSite();
   // Rules can be made on the machine's own cluster only.
   muster = await site.installPlainly((await clusterStatus()).provider === 'own');
-}, 600_000);
+}, 900_000);
 
-afterAll(() => site?.remove(), 180_000);
+afterAll(() => site?.remove(), 360_000);
 
 test('the plain manifests, policies and all, install two of everything in any namespace, by which sessions run; removed, they end what runs and leave nothing', async () => {
   expect([await muster.pods('api'), await muster.pods('worker')].map((pods) => pods.length)).toEqual([2, 2]);
@@ -37,6 +37,6 @@ test('the plain manifests, policies and all, install two of everything in any na
       const ours = names.filter((name) => /muster-(api|worker|migrate|uninstall|ingest)|cfs-/.test(name));
       return ours.length === 0;
     },
-    120_000,
+    180_000,
   );
-}, 400_000);
+}, 800_000);

@@ -60,12 +60,12 @@ describeNeeding(sshMissing(), 'a session of two layers in a pod without any righ
       ansible_python_interpreter: '/usr/bin/python3',
     };
     expect((await stack.call('PUT', '/v3/components', [{ id: 'host', enabled: false, tags }])).status).toBe(200);
-  }, 300_000);
+  }, 600_000);
   afterAll(async () => {
     await way?.cut();
     await server?.stop();
     await cluster?.remove();
-  }, 120_000);
+  }, 240_000);
 
   async function logOf(session: string): Promise<string> {
     const { body } = await cluster.stack.call('GET', `/api/v1/sessions/${session}/logs?limit=1000`);
@@ -119,7 +119,7 @@ describeNeeding(sshMissing(), 'a session of two layers in a pod without any righ
     const [, second = 0, ...more] = await shownTo('renewed');
     expect(more).toEqual([]);
     expect(second).toBeGreaterThanOrEqual(renewed);
-  }, 480_000);
+  }, 900_000);
 
   test('one that has ended while there was no worker is renewed before the next layer logs in', async () => {
     const { stack } = cluster;
@@ -136,5 +136,5 @@ describeNeeding(sshMissing(), 'a session of two layers in a pod without any righ
     const { succeeded, message } = await sessions.ended('ended');
     expect([succeeded, message]).toEqual(['true', '2 layers done on 1 host']);
     expect((await shownTo('ended'))[1]).toBeGreaterThan(first);
-  }, 480_000);
+  }, 900_000);
 });

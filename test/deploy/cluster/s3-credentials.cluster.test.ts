@@ -28,7 +28,7 @@ beforeAll(async () => {
     await namespace.apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name }, stringData });
   }
 });
-afterAll(() => namespace.remove(), 120_000);
+afterAll(() => namespace.remove(), 240_000);
 
 /** What the module answers in a pod of the execution environment. */
 async function ask(secret: string, serviceAccount?: string): Promise<string> {
@@ -66,4 +66,4 @@ test('a playbook reads the credentials of S3 as the service account of its pod, 
   expect(forbidden).toContain('may not be read');
   expect(absent).toContain('does not exist');
   expect(without).toContain('there is no service account here');
-}, 180_000);
+}, 360_000);

@@ -63,7 +63,7 @@ async function rules(): Promise<string> {
 }
 
 describeNeeding(takingDownRefused(), 'a cluster that is taken down', () => {
-  afterAll(() => startParts(), 180_000);
+  afterAll(() => startParts(), 360_000);
 
   test('leaves no process, mount, interface or rule, and keeps its images', async () => {
     const { provider } = await clusterStatus();
@@ -118,5 +118,5 @@ describeNeeding(takingDownRefused(), 'a cluster that is taken down', () => {
     if (provider === 'own') await clusterCommand('image', '/nowhere.tar', imageName('util'));
     await eventually('every part runs', async () => (await clusterStatus()).up);
     if (provider === 'own') await eventually('the API server answers by its Service', () => answers(SERVICE, 443));
-  }, 240_000);
+  }, 480_000);
 });

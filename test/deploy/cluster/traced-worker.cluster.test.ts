@@ -8,7 +8,7 @@ import { createTestDatabase } from '../../support/postgres/test-database.ts';
 import { startPlainTemporal } from '../../support/temporal/plain-temporal.ts';
 
 /** On a machine that is busy with other suites a pod takes its time. */
-const START_LIMIT_MS = 120_000;
+const START_LIMIT_MS = 240_000;
 const PROBES = 8120;
 const DATA = '/var/lib/muster';
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const step of undo.reverse()) await step();
   await namespace?.remove();
-}, 120_000);
+}, 240_000);
 
 /** A way from pods to a server of this machine, as host:port. */
 async function wayTo(target: string): Promise<string> {
@@ -68,4 +68,4 @@ test('a worker that sends traces starts from the image, with workflows that came
   expect(new Set(spans.map(({ service }) => service))).toEqual(new Set(['muster-worker']));
   const made = await namespace.kubectl(['exec', pod.name, '--', 'ls', DATA]);
   expect(made.split('\n')).not.toContain('bundles');
-}, 300_000);
+}, 600_000);

@@ -23,7 +23,7 @@ import { ROOT } from '../../support/source-tree.ts';
 const CHART = join(ROOT, 'deploy', 'chart', 'muster-operator');
 /** On a machine that is busy with other suites pods and Ansible take their time. */
 const SOON_MS = 180_000;
-const TEST_MS = 300_000;
+const TEST_MS = 600_000;
 const GROUP = 'cache.example.com';
 const FINALIZER = `${GROUP}/finalizer`;
 const KIND = {

@@ -85,7 +85,7 @@ beforeAll(async () => {
   const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec };
   await kubectl(['apply', '--server-side', '-f', '-'], JSON.stringify(pod));
   await kubectl(['wait', 'pod/p', '--for=condition=Ready', '--timeout=120s']);
-}, 600_000);
+}, 900_000);
 
 afterAll(async () => {
   await proxied?.close();
@@ -135,7 +135,7 @@ test('kubectl copies files, reads and follows logs, forwards ports', async () =>
   } finally {
     for (const child of [forwarding, following]) child.kill();
   }
-}, 120_000);
+}, 240_000);
 
 test('modules run commands, copy files, read logs', async () => {
   const pod = { namespace: namespace.name, pod: 'p' };
@@ -155,7 +155,7 @@ test('modules run commands, copy files, read logs', async () => {
     ...{ env, cwd: dir, encoding: 'utf8' },
   }).catch((error: { stdout: string; stderr: string }) => ({ stdout: `${error.stdout}${error.stderr}` }));
   for (const words of ['exec by module', 'file copied text', 'log hello from the pod']) expect(stdout).toContain(words);
-}, 120_000);
+}, 240_000);
 
 test('a run that ends loses its commands; what it made goes with its owner', async () => {
   const brief = proxied.admit(owner);
@@ -175,5 +175,5 @@ test('a run that ends loses its commands; what it made goes with its owner', asy
   const { apiVersion, kind, name, uid } = owner;
   expect(made?.metadata.ownerReferences).toEqual([{ apiVersion, kind, name, uid }]);
   await namespace.kubectl(['delete', 'configmap', 'owner']);
-  await eventually('the pod is gone', async () => (await namespace.read('pods/p')) === null, 120_000);
-}, 180_000);
+  await eventually('the pod is gone', async () => (await namespace.read('pods/p')) === null, 180_000);
+}, 360_000);

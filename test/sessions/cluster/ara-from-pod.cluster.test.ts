@@ -19,20 +19,20 @@ beforeAll(async () => {
       '- hosts: all\n  gather_facts: false\n  tasks:\n    - ansible.builtin.command: sleep 1\n      changed_when: true\n',
   });
   await stack.configure('reported', cluster.repositoryUrl('config'), ['site.yml'], ['node0', 'node1']);
-}, 300_000);
+}, 600_000);
 
 afterAll(async () => {
   await cluster?.remove();
   await ara?.stop();
-}, 120_000);
+}, 240_000);
 
 test('a run in a pod is reported to ARA with the password of its session’s Secret, which no container shows', async () => {
   const { stack, namespace } = cluster;
   await stack.create('reported', 'reported');
-  const session = await stack.untilComplete('reported', 120_000);
+  const session = await stack.untilComplete('reported', 240_000);
   expect(session.status.session).toMatchObject({ status: 'complete', succeeded: 'true' });
   const [playbook] = await ara.playbooks('reported');
   expect(playbook?.status).toBe('completed');
   expect(await ara.hosts(playbook?.id ?? 0)).toEqual(['node0', 'node1']);
   expect(await namespace.kubectl(['get', 'jobs,pods', '--output', 'json'])).not.toContain(ara.password);
-}, 180_000);
+}, 360_000);

@@ -35,13 +35,13 @@ beforeAll(async () => {
   for (const name of ['waiting', 'quick']) {
     await stack.configure(name, cluster.repositoryUrl('config'), [`${name}.yml`], ['node0', 'node1', 'node2', 'node3']);
   }
-}, 300_000);
+}, 600_000);
 
 afterAll(async () => {
   way?.thaw();
   await cluster?.remove();
   await way?.close();
-}, 120_000);
+}, 240_000);
 
 async function ended(name: string, expected: object, job: string, withinMs = 180_000): Promise<void> {
   expect(await sessions.ended(name, withinMs)).toMatchObject(expected);
@@ -59,7 +59,7 @@ describe('a session whose Job is broken from outside', () => {
       await ended(`deleted-${cascade}`, { succeeded: 'false', message: expect.stringMatching(/deleted/i) }, job);
       await sessions.untilGone(job);
     },
-    240_000,
+    480_000,
   );
 
   test('its pod is deleted by force', async () => {
@@ -74,7 +74,7 @@ describe('a session whose Job is broken from outside', () => {
       '--wait=false',
     ]);
     await ended('killed', { succeeded: 'false', message: expect.stringMatching(/deleted/i) }, job);
-  }, 480_000);
+  }, 900_000);
 
   test('it is cancelled: nothing of it is left', async () => {
     const job = await sessions.running('cancelled', 'waiting');
@@ -82,7 +82,7 @@ describe('a session whose Job is broken from outside', () => {
     expect(status).toBeLessThan(300);
     await ended('cancelled', { succeeded: 'false', message: expect.stringMatching(/cancel/i) }, job);
     await sessions.untilGone(job);
-  }, 480_000);
+  }, 900_000);
 });
 
 describe('a session whose worker loses the cluster', () => {
@@ -92,7 +92,7 @@ describe('a session whose worker loses the cluster', () => {
     await delay(10_000);
     await way.mend();
     await ended('cut', { succeeded: 'true' }, job, 120_000);
-  }, 300_000);
+  }, 600_000);
 
   test('the connection stalls for 90 s: what happens meanwhile is recorded when it passes again', async () => {
     const { stack, namespace } = cluster;
@@ -113,12 +113,12 @@ describe('a session whose worker loses the cluster', () => {
         const { reason } = await stack.session('stalled-deleted');
         return reason?.code === 'cluster_unavailable' && /trying again/.test(reason.message);
       },
-      80_000,
+      180_000,
     );
     await eventually(
       'the Job of the first ends in the cluster',
       async () => (await sessions.pods(through)).every(({ status }) => status?.phase === 'Succeeded'),
-      80_000,
+      180_000,
     );
     await thawing;
     const good = { succeeded: 'true', message: '1 layer done on 1 host', reason: null };
@@ -130,5 +130,5 @@ describe('a session whose worker loses the cluster', () => {
     await ended('stalled-created', good, created, 120_000);
     for (const job of [through, created]) await sessions.untilReleased(job);
     for (const job of [cancelled, deleted]) await sessions.untilGone(job);
-  }, 400_000);
+  }, 800_000);
 });

@@ -21,11 +21,11 @@ beforeAll(async () => {
   const repository = await cluster.stack.repository('config');
   await repository.commit({ 'site.yml': PLAYBOOK });
   await cluster.stack.configure('site', cluster.repositoryUrl('config'), ['site.yml'], ['node0']);
-}, 300_000);
+}, 600_000);
 
 afterAll(async () => {
   await cluster?.remove();
-}, 120_000);
+}, 240_000);
 
 test('a session says where it runs: here, or as a Job with what a site gets that sets nothing', async () => {
   const { stack } = cluster;
@@ -40,4 +40,4 @@ test('a session says where it runs: here, or as a Job with what a site gets that
   const good = { succeeded: 'true', message: '1 layer done on 1 host', reason: null };
   expect([await sessions.ended('here'), await sessions.ended('there')]).toEqual([good, good]);
   expect(await cluster.namespace.names('jobs')).toEqual([job]);
-}, 300_000);
+}, 600_000);

@@ -62,10 +62,10 @@ beforeAll(async () => {
   await stack.configure('fine', cluster.repositoryUrl('config'), ['fine.yml'], ['node0', 'node1']);
   await stack.configure('talks', cluster.repositoryUrl('config'), ['talks.yml'], ['node0']);
   await stack.configure('noisy', cluster.repositoryUrl('config'), ['noisy.yml'], ['node0']);
-}, 300_000);
+}, 600_000);
 afterAll(async () => {
   await cluster?.remove();
-}, 120_000);
+}, 240_000);
 
 const statesOf = async (component: string) => {
   const { body } = await cluster.stack.call('GET', `/v3/components/${component}?state_details=true`);
@@ -82,24 +82,24 @@ const logOf = async (session: string): Promise<string> => {
 test('an image that knows nothing of Muster runs a session, and its log and what its hosts reached are known', async () => {
   const { stack } = cluster;
   await stack.create('good', 'fine');
-  const good = await stack.untilComplete('good', 120_000);
+  const good = await stack.untilComplete('good', 240_000);
   expect(good.status.session).toMatchObject({ succeeded: 'true' });
   expect(await statesOf('node0')).toEqual({ 'fine.yml': 'applied' });
 
   await stack.create('bad', 'all');
-  const bad = await stack.untilComplete('bad', 120_000);
+  const bad = await stack.untilComplete('bad', 240_000);
   expect(bad.status.session).toMatchObject({ succeeded: 'false' });
   expect(await statesOf('node0')).toEqual({ 'fine.yml': 'applied', 'who.yml': 'applied' });
   expect(await statesOf('node1')).toEqual({ 'fine.yml': 'applied', 'who.yml': 'failed' });
   const log = await logOf('bad');
   expect(log).toContain('plays as 0');
   expect(log).toContain('Running who.yml of layer 1');
-}, 300_000);
+}, 600_000);
 
 test('its words arrive as they are, its log is kept up to the limit, and words that it would take apart are refused', async () => {
   const { stack, namespace } = cluster;
   await stack.create('noisy', 'noisy', { ansible_passthrough: '-e pw=a$$b$(SESSION_NAME)' });
-  expect((await stack.untilComplete('noisy', 120_000)).status.session).toMatchObject({ succeeded: 'true' });
+  expect((await stack.untilComplete('noisy', 240_000)).status.session).toMatchObject({ succeeded: 'true' });
   const log = await logOf('noisy');
   expect(log).toContain('pw is a$$b$(SESSION_NAME)');
   expect(log).toMatch(/noise \n?.*\n\[muster\] all output from here on was left out: [^\n]*\n$/s);
@@ -109,13 +109,13 @@ test('its words arrive as they are, its log is kept up to the limit, and words t
   expect(warned).toHaveLength(1);
 
   await stack.create('broken', 'noisy', { ansible_passthrough: '--tags "pw=a -i /other"' });
-  const broken = await stack.untilComplete('broken', 120_000);
+  const broken = await stack.untilComplete('broken', 240_000);
   expect(broken.status.session).toMatchObject({
     succeeded: 'false',
     message: expect.stringContaining('--tags=pw=a -i /other: a runner image of profile compatible would take'),
   });
   expect(await namespace.kubectl(['get', 'jobs', '-o', 'name'])).not.toContain(broken.status.session.job);
-}, 300_000);
+}, 600_000);
 
 test('its log is stored before it is cancelled, though there was no worker when it said that', async () => {
   const { stack, namespace } = cluster;
@@ -126,7 +126,7 @@ test('its log is stored before it is cancelled, though there was no worker when 
       const { status } = await stack.session('talks');
       return (await logOf('talks')).includes('(item=2)') ? String(status.session.job) : null;
     },
-    120_000,
+    180_000,
   );
   const worker = await stack.pidOf('worker');
   process.kill(worker, 'SIGSTOP');
@@ -139,16 +139,16 @@ test('its log is stored before it is cancelled, though there was no worker when 
         const log = await namespace.kubectl(['logs', `job/${job}`, '--container', 'ansible']);
         return log.split('(item=').length > said.split('(item=').length + 3;
       },
-      120_000,
+      180_000,
     );
   } finally {
     process.kill(worker, 'SIGKILL');
   }
   const before = await namespace.kubectl(['logs', `job/${job}`, '--container', 'ansible']);
-  expect((await stack.untilComplete('talks', 120_000)).status.session).toMatchObject({ message: 'cancelled' });
+  expect((await stack.untilComplete('talks', 240_000)).status.session).toMatchObject({ message: 'cancelled' });
   const items = (log: string) => log.match(/[(]item=\d+[)]/g) ?? [];
   expect(items(await logOf('talks')).join('')).toContain(items(before).join(''));
-}, 300_000);
+}, 600_000);
 
 test('a pod that somebody deletes while there is no worker takes the rest of its log along, which is told', async () => {
   const { stack, namespace } = cluster;
@@ -159,7 +159,7 @@ test('a pod that somebody deletes while there is no worker takes the rest of its
       const { status } = await stack.session('taken');
       return (await logOf('taken')).includes('(item=2)') ? String(status.session.job) : null;
     },
-    120_000,
+    180_000,
   );
   const worker = await stack.pidOf('worker');
   process.kill(worker, 'SIGSTOP');
@@ -172,14 +172,14 @@ test('a pod that somebody deletes while there is no worker takes the rest of its
         const [name = ''] = (await namespace.kubectl(['get', ...its, '--output', 'name'])).split('\n');
         return (await namespace.kubectl(['logs', name, '--container', 'ansible'])).startsWith('unable to retrieve');
       },
-      120_000,
+      180_000,
     );
   } finally {
     process.kill(worker, 'SIGKILL');
   }
-  const { message } = (await stack.untilComplete('taken', 120_000)).status.session;
+  const { message } = (await stack.untilComplete('taken', 240_000)).status.session;
   expect(message).toMatch(/^pod \S+ was deleted$/);
   expect(await logOf('taken')).not.toContain('retrieve container logs');
   const { body } = await stack.call('GET', '/api/v1/sessions/taken/events?limit=1000');
   expect(JSON.stringify(body.events)).toContain('its node has thrown it away with its container');
-}, 300_000);
+}, 600_000);

@@ -53,12 +53,12 @@ describe('ending a Job', () => {
     ['one that does not listen', DEAF, 137],
   ])('%s: no container runs when it answers, and every exit code is known', async (_, script, code) => {
     const { jobs, name } = await running({ ansible: script });
-    const ending = await jobs.end(name, 20_000);
+    const ending = await jobs.end(name, 60_000);
     expect(ending.unverified).toBeNull();
     expect(exitOf(ending, 'ansible')).toBe(code);
     expect(ending.view.phase).toBe('deleting');
     // Nothing of it goes before it is released, however often it is ended.
-    expect((await jobs.end(name, 10_000)).unverified).toBeNull();
+    expect((await jobs.end(name, 60_000)).unverified).toBeNull();
     expect((await jobs.view(name)).phase).toBe('deleting');
     await jobs.release(name);
     await nothingLeft(name);
@@ -75,7 +75,7 @@ describe('ending a Job', () => {
     const { jobs, name } = await running({ ansible: script });
     await namespace.kubectl(['delete', 'job', name, `--cascade=${cascade}`, '--wait=false']);
     await jobs.follow(name, async ({ phase }) => phase === 'deleting', signal);
-    const ending = await jobs.end(name, 20_000);
+    const ending = await jobs.end(name, 60_000);
     expect(ending.unverified).toBeNull();
     expect(exitOf(ending, 'ansible')).toBe(code);
     await jobs.release(name);
@@ -90,7 +90,7 @@ describe('ending a Job', () => {
     await jobs.follow(name, async ({ phase }) => phase === 'gone', signal);
     const pods = await namespace.kubectl(['get', 'pods', '-l', `batch.kubernetes.io/job-name=${name}`, '-o', 'json']);
     expect(JSON.parse(pods).items).toMatchObject([{ status: { phase: 'Running' } }]);
-    const ending = await jobs.end(name, 20_000);
+    const ending = await jobs.end(name, 60_000);
     expect(ending).toMatchObject({ view: { phase: 'gone' }, unverified: null });
     expect(exitOf(ending, 'ansible')).toBe(9);
     await jobs.release(name);
@@ -103,7 +103,7 @@ describe('ending a Job', () => {
     const spec = jobSpec();
     await jobs.start(spec, signal);
     await jobs.follow(spec.name, async ({ trouble }) => trouble !== null, signal);
-    expect((await jobs.end(spec.name, 10_000)).unverified).toBeNull();
+    expect((await jobs.end(spec.name, 60_000)).unverified).toBeNull();
     await jobs.release(spec.name);
     await nothingLeft(spec.name);
   });
@@ -112,7 +112,7 @@ describe('ending a Job', () => {
     const { jobs } = scriptedJobs(smallSettings(namespace.name), { ansible: DEAF, 'git-clone': DEAF });
     const spec = jobSpec();
     await jobs.start(spec, signal);
-    expect((await jobs.end(spec.name, 20_000)).unverified).toBeNull();
+    expect((await jobs.end(spec.name, 60_000)).unverified).toBeNull();
     await jobs.release(spec.name);
     await nothingLeft(spec.name);
   });
@@ -120,7 +120,7 @@ describe('ending a Job', () => {
   test('in too little time says that it does not know', async () => {
     const { jobs, name } = await running({ ansible: DEAF });
     expect((await jobs.end(name, 3_000)).unverified).toMatch(/has not ended its containers/);
-    expect((await jobs.end(name, 20_000)).unverified).toBeNull();
+    expect((await jobs.end(name, 60_000)).unverified).toBeNull();
     await jobs.release(name);
     await nothingLeft(name);
   });
@@ -137,7 +137,7 @@ describe('ending a Job', () => {
     const job = JSON.parse(await namespace.kubectl(['get', 'job', name, '-o', 'json']));
     expect(job.metadata.finalizers).toEqual(['example.com/other']);
     await namespace.kubectl(['patch', 'job', name, '--type', 'merge', '-p', '{"metadata":{"finalizers":null}}']);
-    await jobs.end(name, 10_000);
+    await jobs.end(name, 60_000);
   });
 });
 

@@ -55,7 +55,7 @@ describe('a Job from its start to its end', () => {
     expect((await jobs.list()).map(({ name, sessionId }) => [name, sessionId])).toEqual([[spec.name, spec.sessionId]]);
     // The pod has told of its success before the Job does.
     await namespace.kubectl(['wait', '--for=condition=complete', `job/${spec.name}`, '--timeout=30s']);
-    const { view, unverified } = await jobs.end(spec.name, 10_000);
+    const { view, unverified } = await jobs.end(spec.name, 60_000);
     expect([view.phase, unverified]).toEqual(['complete', null]);
     await eventually('nothing is left', async () => (await namespace.names('jobs', 'pods', 'secrets')).length === 0);
     expect((await jobs.view(spec.name)).phase).toBe('gone');

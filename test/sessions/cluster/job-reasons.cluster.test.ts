@@ -52,12 +52,12 @@ beforeAll(async () => {
   await stack.configure('fills', cluster.repositoryUrl('config'), ['fills.yml'], ['a', 'b']);
   await stack.configure('waits', cluster.repositoryUrl('config'), ['waits.yml'], ['a', 'b']);
   await stack.configure('large', cluster.repositoryUrl('large'), ['ping.yml'], ['c']);
-}, 300_000);
+}, 600_000);
 
 afterAll(async () => {
   await cluster?.remove();
   await gate?.close();
-}, 120_000);
+}, 240_000);
 
 /** Starts a session whose Secret is gone before its pod can begin. */
 async function withoutSecret(name: string): Promise<void> {
@@ -86,7 +86,7 @@ async function shown(name: string, code: string, message: RegExp): Promise<void>
       const isSaid = phase === 'running' && reason?.code === code && message.test(reason.message);
       return isSaid || phase === 'complete' ? [phase, reason?.code] : null;
     },
-    120_000,
+    180_000,
   );
   expect([name, ...said]).toEqual([name, 'running', code]);
 }
@@ -120,7 +120,7 @@ describe('a session whose Job cannot do its work says why, while it waits and at
     await sessions.untilGone(await sessions.jobOf('no-image'));
     await sessions.untilGone(await sessions.jobOf('no-secret'));
     await sessions.untilReleased(await sessions.jobOf('large'));
-  }, 240_000);
+  }, 480_000);
 
   test('an image that has no program for it', async () => {
     const { stack } = cluster;
@@ -134,7 +134,7 @@ describe('a session whose Job cannot do its work says why, while it waits and at
       reason: 'container_config_invalid',
     });
     await sessions.untilReleased(await sessions.jobOf('no-program'));
-  }, 240_000);
+  }, 480_000);
 
   test('an address at which no pod reaches Muster', async () => {
     const { stack } = cluster;
@@ -160,7 +160,7 @@ describe('a session whose Job cannot do its work says why, while it waits and at
     await stack.stop();
     Object.assign(stack.env, { MUSTER_RUNNER_INGEST_URL: right, MUSTER_RUNNER_WAIT: undefined });
     await stack.start();
-  }, 240_000);
+  }, 480_000);
 
   test('a playbook that fills the disk; the next session has all of it again', async () => {
     const { stack } = cluster;
@@ -182,8 +182,8 @@ describe('a session whose Job cannot do its work says why, while it waits and at
       expect((await stack.call('DELETE', `/v3/sessions/${name}`)).status).toBe(204);
     }
     await sessions.sweep();
-    for (const job of kept) await sessions.untilGone(job, 90_000);
-  }, 240_000);
+    for (const job of kept) await sessions.untilGone(job, 180_000);
+  }, 480_000);
 
   test('a pod that is evicted; a Job that is over its time and that nobody else has ended', async () => {
     const { stack, namespace } = cluster;
@@ -216,9 +216,9 @@ describe('a session whose Job cannot do its work says why, while it waits and at
       expect((await stack.call('DELETE', `/v3/sessions/${name}`)).status).toBe(204);
     }
     await sessions.sweep();
-    for (const job of [evicted, overdue]) await sessions.untilGone(job, 90_000);
+    for (const job of [evicted, overdue]) await sessions.untilGone(job, 180_000);
     expect((await stack.call('PATCH', '/v3/options', { session_timeout: 0 })).status).toBe(200);
-  }, 240_000);
+  }, 480_000);
 
   const restartWith = async (memory: string) => {
     const { stack } = cluster;
@@ -247,5 +247,5 @@ describe('a session whose Job cannot do its work says why, while it waits and at
       reason: 'unschedulable',
     });
     await sessions.untilGone(await sessions.jobOf('too-large'));
-  }, 240_000);
+  }, 480_000);
 });

@@ -68,7 +68,7 @@ describe('with a token that may only what the Role says', () => {
       stop.signal,
     );
     expect(log).toBe('hello\n');
-    expect((await jobs.end(spec.name, 20_000)).unverified).toBeNull();
+    expect((await jobs.end(spec.name, 60_000)).unverified).toBeNull();
     await jobs.release(spec.name);
   });
 
@@ -78,7 +78,7 @@ describe('with a token that may only what the Role says', () => {
     await jobs.start(spec, signal);
     await jobs.follow(spec.name, async ({ trouble }) => trouble !== null, signal);
     expect((await jobs.view(spec.name)).trouble).toMatchObject({ code: 'unschedulable', kind: 'impossible' });
-    await jobs.end(spec.name, 10_000);
+    await jobs.end(spec.name, 60_000);
     await jobs.release(spec.name);
   });
 
@@ -100,5 +100,5 @@ describe('with a token that may only what the Role says', () => {
         /^GET .*403 Forbidden: .*cannot list resource "jobs"[^\n]*\nThe Role of the removal.*\n$/,
       ),
     });
-  }, 40_000);
+  }, 180_000);
 });

@@ -54,7 +54,7 @@ describe('starting a Job, with a crash between any two steps', () => {
     await jobs.start(spec, signal);
     expect((await jobs.view(spec.name)).phase).toBe('complete');
     await jobs.release(spec.name);
-    await jobs.end(spec.name, 10_000);
+    await jobs.end(spec.name, 60_000);
   });
 
   test.each(steps)('%s: ending it leaves nothing', async (_, isStep) => {
@@ -65,7 +65,7 @@ describe('starting a Job, with a crash between any two steps', () => {
     });
     await expect(crashing.jobs.start(spec, signal)).rejects.toThrow('crash');
     const { jobs } = scriptedJobs(settings, {});
-    const { unverified } = await jobs.end(spec.name, 10_000);
+    const { unverified } = await jobs.end(spec.name, 60_000);
     expect(unverified).toBeNull();
     await jobs.release(spec.name);
     await eventually('nothing is left', async () => !(await objects('jobs,pods,secrets')).includes(spec.name));
@@ -78,7 +78,7 @@ describe('starting a Job, with a crash between any two steps', () => {
     await jobs.follow(spec.name, ended, signal);
     expect((await jobs.view(spec.name)).phase).toBe('complete');
     await jobs.release(spec.name);
-    await jobs.end(spec.name, 10_000);
+    await jobs.end(spec.name, 60_000);
   });
 
   test('a Secret that a predecessor has left is replaced', async () => {
@@ -98,7 +98,7 @@ describe('starting a Job, with a crash between any two steps', () => {
     const { data, metadata } = await secretOf(spec.name);
     expect(Buffer.from(data.token, 'base64').toString()).toBe('a-token');
     expect(metadata.ownerReferences).toMatchObject([{ kind: 'Job', name: spec.name }]);
-    await jobs.end(spec.name, 10_000);
+    await jobs.end(spec.name, 60_000);
     await jobs.release(spec.name);
   });
 
@@ -120,7 +120,7 @@ describe('starting a Job, with a crash between any two steps', () => {
     const { message = '' } = containers.find(({ name }) => name === 'ansible') ?? {};
     expect(message.trimEnd().split('\n')).toEqual([spec.layersArgument, odd]);
     await jobs.release(spec.name);
-    await jobs.end(spec.name, 10_000);
+    await jobs.end(spec.name, 60_000);
   });
 
   test('one that is being deleted stays as it is', async () => {
@@ -128,7 +128,7 @@ describe('starting a Job, with a crash between any two steps', () => {
     const spec = jobSpec();
     await jobs.start(spec, signal);
     await jobs.follow(spec.name, async ({ phase }) => phase === 'running', signal);
-    await jobs.end(spec.name, 10_000);
+    await jobs.end(spec.name, 60_000);
     await jobs.start(spec, signal);
     expect((await jobs.view(spec.name)).phase).toBe('deleting');
     await jobs.release(spec.name);
@@ -151,7 +151,7 @@ describe('objects of others under its name', () => {
       code: 'cluster_refused',
       detail: expect.stringMatching(/^there is a Secret cfs-\S+ in namespace \S+ that is not this session's/),
     });
-    expect((await jobs.end(spec.name, 10_000, spec.sessionId)).unverified).toBeNull();
+    expect((await jobs.end(spec.name, 60_000, spec.sessionId)).unverified).toBeNull();
     await jobs.release(spec.name, spec.sessionId);
     await eventually('the Job is gone', async () => (await jobs.view(spec.name)).phase === 'gone');
     expect(await secretOf(spec.name)).toMatchObject({ data: { key: 'b2xk' } });
@@ -184,7 +184,7 @@ describe('objects of others under its name', () => {
       ])) === 'Running';
     await eventually('its pod runs', running);
     await expect(jobs.start(spec, signal)).rejects.toMatchObject({ code: 'cluster_refused' });
-    expect(await jobs.end(spec.name, 10_000, spec.sessionId)).toMatchObject({
+    expect(await jobs.end(spec.name, 60_000, spec.sessionId)).toMatchObject({
       view: { phase: 'gone' },
       unverified: null,
     });
@@ -204,7 +204,7 @@ describe.each(['jobs.batch', 'secrets'])('a quota of %s without room', (kind) =>
       const trouble = await jobs.start(spec, signal).catch(() => null);
       if (trouble !== null) return trouble;
       // The API server had not heard of the quota yet.
-      await jobs.end(spec.name, 10_000);
+      await jobs.end(spec.name, 60_000);
       await jobs.release(spec.name);
       return null;
     };
@@ -234,7 +234,7 @@ describe.each(['jobs.batch', 'secrets'])('a quota of %s without room', (kind) =>
     await jobs.follow(spec.name, ended, signal);
     expect((await jobs.view(spec.name)).phase).toBe('complete');
     await jobs.release(spec.name);
-    await jobs.end(spec.name, 10_000);
+    await jobs.end(spec.name, 60_000);
   });
 });
 
@@ -251,7 +251,7 @@ describe('the Secret of a Job', () => {
     await jobs.follow(spec.name, ended, signal);
     expect((await jobs.view(spec.name)).phase).toBe('complete');
     await jobs.release(spec.name);
-    await jobs.end(spec.name, 10_000);
+    await jobs.end(spec.name, 60_000);
     await jobs.updateSecret(spec.name, () => ({ certificate: 'too late' }));
   });
 
@@ -264,7 +264,7 @@ describe('the Secret of a Job', () => {
     );
     expect(refused).toMatchObject({ code: 'cluster_refused' });
     expect(String(refused)).not.toMatch(/hidden|not a key/);
-    await jobs.end(spec.name, 10_000);
+    await jobs.end(spec.name, 60_000);
     await jobs.release(spec.name);
   });
 });

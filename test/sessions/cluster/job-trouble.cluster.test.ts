@@ -35,7 +35,7 @@ async function troubled(
     },
     signal,
   );
-  const { unverified } = await jobs.end(spec.name, 10_000);
+  const { unverified } = await jobs.end(spec.name, 60_000);
   expect(unverified).toBeNull();
   await jobs.release(spec.name);
   if (found === null) throw new Error('nothing was told');
@@ -112,7 +112,7 @@ describe('what is told of a Job that does not run as it should', () => {
     await first.jobs.follow(holder.name, async ({ phase }) => phase === 'running', signal);
     const view = await troubled({ requests: most, limits: { cpu: String(cores), memory: '64Mi' } });
     expect(view.trouble).toEqual(saying('unschedulable', 'waiting', /Insufficient cpu/));
-    await first.jobs.end(holder.name, 10_000);
+    await first.jobs.end(holder.name, 60_000);
     await first.jobs.release(holder.name);
   });
 

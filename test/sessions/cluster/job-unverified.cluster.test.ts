@@ -70,7 +70,7 @@ test('a node that is there and does not end a pod is not called away, though nod
     '--wait=false',
   ]);
   expect((await jobs.end(name, 4_000)).unverified).toMatch(/^node \S+ has not ended its containers$/);
-  const ending = await jobs.end(name, 40_000);
+  const ending = await jobs.end(name, 60_000);
   expect(ending.unverified).toBeNull();
   expect(ending.view.containers.find((container) => container.name === 'ansible')?.exitCode).toBe(137);
   await jobs.release(name);
@@ -79,7 +79,7 @@ test('a node that is there and does not end a pod is not called away, though nod
 test('a Job that may not be deleted is not verified, in the words of the cluster; its containers are ended all the same', async () => {
   const { jobs, name } = await running('trap "exit 9" TERM; sleep 600 & wait');
   await allow(RULES);
-  const refused = await jobs.end(name, 20_000);
+  const refused = await jobs.end(name, 60_000);
   expect(refused.unverified).toMatch(/^the cluster refuses: jobs.batch "\S+" is forbidden: .*cannot delete resource/);
   expect(refused.view.containers.map(({ state }) => state)).toEqual(['terminated', 'terminated', 'terminated']);
   await allow([...RULES, DELETING]);

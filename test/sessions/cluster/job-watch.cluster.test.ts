@@ -131,7 +131,7 @@ describe('following a Job', () => {
     await near.jobs.start(spec, signal);
     const seen = following(near, spec.name, ({ phase }) => phase === 'gone');
     await eventually('it runs', () => seen.views.some(ansibleRuns));
-    await near.jobs.end(spec.name, 10_000);
+    await near.jobs.end(spec.name, 60_000);
     await eventually('it is told', () => seen.views.some(({ phase }) => phase === 'deleting'));
     await near.jobs.release(spec.name);
     await seen.done;
@@ -147,7 +147,7 @@ describe('following a Job', () => {
     stop.abort(new Error('no longer'));
     await expect(seen.done).rejects.toThrow('no longer');
     await eventually('nothing is open', () => near.open.length === 0);
-    await near.jobs.end(spec.name, 10_000);
+    await near.jobs.end(spec.name, 60_000);
     await near.jobs.release(spec.name);
   });
 });
@@ -166,5 +166,5 @@ test('twenty at once are all complete, with one watch of Jobs and one of pods', 
   expect(most).toBeLessThanOrEqual(2);
   expect(all.map(({ views }) => views.at(-1)?.phase)).toEqual(specs.map(() => 'complete'));
   for (const { name } of specs) await near.jobs.release(name);
-  await Promise.all(specs.map(({ name }) => near.jobs.end(name, 10_000)));
-}, 180_000);
+  await Promise.all(specs.map(({ name }) => near.jobs.end(name, 60_000)));
+}, 360_000);

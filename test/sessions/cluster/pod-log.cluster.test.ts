@@ -55,7 +55,7 @@ describe("a container's log", () => {
       await jobs.followLog(spec.name, 'ansible', told(from), rest.take, signal);
       expect(rest.text()).toBe(Buffer.from(whole).subarray(from).toString('utf8'));
     }
-    await direct.jobs.end(spec.name, 10_000);
+    await direct.jobs.end(spec.name, 60_000);
     await direct.jobs.release(spec.name);
     await proxy.close();
   });
@@ -69,7 +69,7 @@ describe("a container's log", () => {
     await jobs.follow(spec.name, async ({ phase }) => phase === 'failed', signal);
     await jobs.followLog(spec.name, 'ansible', told(), log.take, signal);
     expect(log.text()).toBe('');
-    await jobs.end(spec.name, 10_000);
+    await jobs.end(spec.name, 60_000);
     await jobs.release(spec.name);
   });
 
@@ -92,7 +92,7 @@ describe("a container's log", () => {
     expect(last).toBe(Buffer.byteLength('it is s3cret-word, really\nand no more\n'));
     await namespace.kubectl(['delete', 'secret', spec.name]);
     await expect(jobs.followLog(spec.name, 'ansible', reading, take, signal)).rejects.toThrow('masked');
-    await jobs.end(spec.name, 10_000);
+    await jobs.end(spec.name, 60_000);
     await jobs.release(spec.name);
   });
 });

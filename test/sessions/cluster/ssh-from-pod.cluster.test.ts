@@ -49,17 +49,17 @@ describeNeeding(sshMissing(), 'a pod without any right, and hosts with a real ss
       },
     }));
     expect((await stack.call('PUT', '/v3/components', components)).status).toBe(200);
-  }, 300_000);
+  }, 600_000);
   afterAll(async () => {
     for (const way of ways) await way.cut();
     for (const server of servers) await server.stop();
     await cluster?.remove();
-  }, 120_000);
+  }, 240_000);
 
   test('it reaches the one that trusts certificates and the one that knows the key', async () => {
     const { stack } = cluster;
     await stack.create('over-ssh', 'site');
-    const session = await stack.untilComplete('over-ssh', 180_000);
+    const session = await stack.untilComplete('over-ssh', 240_000);
     const { body } = await stack.call('GET', '/api/v1/sessions/over-ssh/logs?limit=1000');
     const log = body.logs.map(({ text }: { text: string }) => text).join('');
     expect({ ...session.status.session, log }).toMatchObject({ succeeded: 'true' });
@@ -67,5 +67,5 @@ describeNeeding(sshMissing(), 'a pod without any right, and hosts with a real ss
       const { body: component } = await stack.call('GET', `/v3/components/${id}?state_details=true`);
       expect(component.state).toMatchObject([{ status: 'applied', session_name: 'over-ssh' }]);
     }
-  }, 240_000);
+  }, 480_000);
 });

@@ -16,11 +16,11 @@ beforeAll(async () => {
     MUSTER_TENANT_VAULT_ROLE: 'reads-{tenant}',
     MUSTER_VAULT_JWT_FILE: jwtFile,
   });
-}, 300_000);
+}, 600_000);
 afterAll(async () => {
   await cluster?.remove();
   await vault?.stop();
-}, 120_000);
+}, 240_000);
 
 test('a Job of a tenant’s configuration has the tenant’s login, which shows nowhere', async () => {
   const { stack } = cluster;
@@ -31,7 +31,7 @@ test('a Job of a tenant’s configuration has the tenant’s login, which shows 
   const layers = [{ clone_url: url, playbook: 'site.yml', branch: 'main' }];
   expect((await stack.call('PUT', '/v3/configurations/owned', { layers, tenant_name: 'blue' })).status).toBe(200);
   await stack.create('job-of-tenant', 'owned');
-  const session = await stack.untilComplete('job-of-tenant', 180_000);
+  const session = await stack.untilComplete('job-of-tenant', 240_000);
   expect(session.status.session.succeeded).toBe('true');
   const { body } = await stack.call('GET', '/api/v1/sessions/job-of-tenant/logs?limit=1000');
   const text = body.logs.map((entry: { text: string }) => entry.text).join('');
@@ -39,4 +39,4 @@ test('a Job of a tenant’s configuration has the tenant’s login, which shows 
   expect(text).not.toContain('hvs.');
   const job = await cluster.namespace.kubectl(['get', 'job', session.status.session.job, '--output', 'json']);
   expect(job).not.toContain('hvs.');
-}, 240_000);
+}, 480_000);

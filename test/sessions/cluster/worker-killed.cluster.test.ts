@@ -82,14 +82,14 @@ describeNeeding(imageShellsMissing(), 'a worker that is killed -9', () => {
     for (const playbook of ['noted', 'failing']) {
       await cluster.stack.configure(playbook, cluster.repositoryUrl('config'), [`${playbook}.yml`], []);
     }
-  }, 300_000);
+  }, 600_000);
 
   afterAll(async () => {
     await cluster?.remove();
     await gate?.close();
     await images?.close();
     journal?.close();
-  }, 120_000);
+  }, 240_000);
 
   const step = (name: string, moment: MomentOf, seen: Partial<Sight>, more: Partial<Step> = {}): Step => ({
     ...{ name, moment, seen, end: GOOD, says: ['start', 'end'], playbook: 'noted', image: false, more: {} },
@@ -176,7 +176,7 @@ describeNeeding(imageShellsMissing(), 'a worker that is killed -9', () => {
       left.push(job);
     }
     await sessions.sweep();
-    for (const job of left) await sessions.untilGone(job, 90_000);
+    for (const job of left) await sessions.untilGone(job, 180_000);
     expect(await cluster.leftovers()).toEqual([]);
     expect(images.service.keys.size).toBe(0);
     expect(await stack.sql(`select name from secrets where name like 'muster-image-%'`)).toEqual([]);
@@ -216,7 +216,7 @@ describeNeeding(imageShellsMissing(), 'a worker that is killed -9', () => {
     ];
     await expectAsTold(steps, await killAtEach(steps));
     await expectNothingLeft(steps);
-  }, 480_000);
+  }, 900_000);
 
   test('at every step of a cancel, and of a hold: each ends as it was told to, once, and nothing is left', async () => {
     const steps = [
@@ -253,7 +253,7 @@ describeNeeding(imageShellsMissing(), 'a worker that is killed -9', () => {
     ];
     await expectAsTold(steps, await killAtEach(steps));
     await expectNothingLeft(steps);
-  }, 480_000);
+  }, 900_000);
 
   /** Ends the hold of a session. It is answered 503 until the new worker is there to do it. */
   async function finishDebug(name: string): Promise<void> {
@@ -313,5 +313,5 @@ describeNeeding(imageShellsMissing(), 'a worker that is killed -9', () => {
       expect([name, end === CANCELLED && times === 0 ? 1 : times]).toEqual([name, 1]);
     }
     await expectNothingLeft(steps);
-  }, 480_000);
+  }, 900_000);
 });

@@ -7,7 +7,7 @@ import { eventually } from '../eventually.ts';
 import type { ClusterStack } from './cluster-stack.ts';
 import { kubeconfigPath } from './dev-cluster.ts';
 
-const START_LIMIT_MS = 180_000;
+const START_LIMIT_MS = 240_000;
 
 /** Sessions of a stack that run as Jobs, and what is seen of those in the cluster. */
 export interface JobSessions {

@@ -121,7 +121,7 @@ export async function startMusterStack(
       return name;
     },
     session: async (name) => (await retried(() => stack.call('GET', `/api/v1/sessions/${name}`))).body,
-    untilComplete: (name, withinMs = 60_000) =>
+    untilComplete: (name, withinMs = 150_000) =>
       eventually(
         `session ${name} is complete`,
         async () => {
@@ -130,7 +130,7 @@ export async function startMusterStack(
         },
         withinMs,
       ),
-    untilWritten: (file, text, withinMs = 60_000) =>
+    untilWritten: (file, text, withinMs = 150_000) =>
       eventually(
         `${text} is in ${file}`,
         async () => {
