@@ -190,12 +190,13 @@ describeNeeding(
       await eventually('no worker is there', async () => (await site.namespace.names(workers)).length === 0, 180_000);
       await muster.uninstall();
       const left = async () => (await site.namespace.kubectl(['get', 'all,secrets', '--output', 'name'])).split('\n');
+      // The Secrets of Jobs follow their Jobs.
       await eventually(
-        'pods and Jobs are gone',
-        async () => (await left()).every((name) => /^secret\/|^$/.test(name)),
+        'pods, Jobs and their Secrets are gone',
+        async () => (await left()).every((name) => /^secret\/(?!cfs-)|^$/.test(name)),
         180_000,
+        left,
       );
-      expect((await left()).filter((name) => name.startsWith('secret/cfs-'))).toEqual([]);
     }, 600_000);
   },
 );
