@@ -49,10 +49,14 @@ describeNeeding(breakingRefused(), 'sessions whose cluster breaks', () => {
     expect((await cluster.stack.call('POST', `/api/v1/sessions/${name}/cancel`)).status).toBeLessThan(300);
   };
   const layerEnded = (name: string) =>
-    eventually(`the layer of ${name} has ended`, async () => {
-      const { attempts } = await cluster.stack.session(name);
-      return attempts.some(({ state }: { state: string }) => state === 'ended');
-    });
+    eventually(
+      `the layer of ${name} has ended`,
+      async () => {
+        const { attempts } = await cluster.stack.session(name);
+        return attempts.some(({ state }: { state: string }) => state === 'ended');
+      },
+      180_000,
+    );
   const said = (name: string, expected: { code: string; message: RegExp }, withinMs: number) =>
     eventually(
       `${name} says ${expected.code}`,
@@ -141,10 +145,14 @@ describeNeeding(breakingRefused(), 'sessions whose cluster breaks', () => {
     await startParts();
     expect(await sessions.ended('node-through')).toEqual(GOOD);
     await sessions.untilReleased(through);
-    await eventually('the containers that went on have ended', async () => {
-      const pods = await Promise.all([cancelled, deleted, atOnce].map(sessions.pods));
-      return pods.flat().every(({ status }) => /Succeeded|Failed/.test(status?.phase ?? ''));
-    });
+    await eventually(
+      'the containers that went on have ended',
+      async () => {
+        const pods = await Promise.all([cancelled, deleted, atOnce].map(sessions.pods));
+        return pods.flat().every(({ status }) => /Succeeded|Failed/.test(status?.phase ?? ''));
+      },
+      180_000,
+    );
     await sessions.sweep();
     for (const job of [cancelled, deleted, atOnce]) await sessions.untilGone(job, 180_000);
     for (const name of ['node-cancelled', 'node-deleted', 'node-at-once']) {
@@ -176,7 +184,7 @@ describeNeeding(breakingRefused(), 'sessions whose cluster breaks', () => {
       // Else the scheduler may see that the taint is gone before the controller does that drives pods away.
       await taint(':NoExecute-');
       await stack.create('taint-waits', 'short', on('b'));
-      await said('taint-waits', { code: 'unschedulable', message: /untolerated taint/ }, 60_000);
+      await said('taint-waits', { code: 'unschedulable', message: /untolerated taint/ }, 180_000);
     } finally {
       await untaint();
     }
