@@ -34,7 +34,7 @@ refuse_unknown_services() {
       iptables -w -C "$hook" -j "$REFUSALS" 2>/dev/null || echo "-A $hook -j $REFUSALS"
     done
     echo COMMIT
-  } | iptables-restore --noflush
+  } | iptables-restore --noflush --wait
 }
 
 network_down() {
@@ -63,7 +63,7 @@ remove_rules() {
         sed -n '/^-A KUBE-/d; /KUBE-/s/^-A /-D /p' <<<"$rules" | grep '^-D' || true
         sed -n 's/^:\(KUBE-[^ ]*\).*/-X \1/p' <<<"$rules"
         echo COMMIT
-      } | "$command-restore" --noflush || say "rules of $command in the table $table are left"
+      } | "$command-restore" --noflush --wait || say "rules of $command in the table $table are left"
     done
   done
 }

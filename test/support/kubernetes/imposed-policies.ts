@@ -80,7 +80,7 @@ function addressOf({ metadata, status }: V1Pod): PodAddress[] {
 }
 
 async function restore(rules: string): Promise<void> {
-  const child = spawn(findProgram('iptables-restore') ?? 'iptables-restore', ['--noflush'], {
+  const child = spawn(findProgram('iptables-restore') ?? 'iptables-restore', ['--noflush', '--wait'], {
     stdio: ['pipe', 'ignore', 'pipe'],
   });
   let said = '';
