@@ -12,7 +12,7 @@ import { createTokenApi, type TokenApi } from '../support/stack/token-api.ts';
 
 /** The same requests each time, unless another seed is asked for. */
 const SEED = process.env.MUSTER_TEST_SEED ?? '1';
-/** A document must be done in this time, ms; it depends on how busy the machine is. */
+/** A run of a document that takes longer hangs, ms: on a busy machine it takes many minutes. */
 const PATIENCE = 1_800_000;
 
 async function main([folder = '.', ...wanted]: string[]): Promise<number> {
