@@ -1,6 +1,6 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
+import { freePort } from '../free-port.ts';
 
 export interface SigningKey {
   kid: string;
@@ -40,8 +40,9 @@ export async function startOidcIssuer(): Promise<OidcIssuer> {
     json({ keys: issuer.keys.map(({ publicJwk }) => publicJwk) });
   });
   const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  await listen(0);
-  const { port } = server.address() as AddressInfo;
+  // It may be asked to come back at the port that it had.
+  const port = await freePort();
+  await listen(port);
   const url = `http://127.0.0.1:${port}`;
   const makeKey = async (kid: string, alg = 'ES256'): Promise<SigningKey> => {
     const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });

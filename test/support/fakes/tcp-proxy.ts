@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { freePort } from '../free-port.ts';
 
 /** A way to a server that can be cut and mended, as a network or a restart does it. */
 export interface TcpProxy {
@@ -53,7 +54,8 @@ export async function openProxy(target: string, at = '127.0.0.1'): Promise<TcpPr
     const address = server.address();
     return typeof address === 'object' && address !== null ? address.port : 0;
   };
-  const own = await listen(0);
+  // It comes back at the port that it had, which nobody else may take meanwhile.
+  const own = await listen(await freePort());
   return {
     address: `${at}:${own}`,
     cut: async () => {

@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as rest } from 'node:timers/promises';
 import { selfSigned } from '../fakes/self-signed.ts';
+import { freePort } from '../free-port.ts';
 
 export interface MemberCall {
   method: string;
@@ -113,7 +114,8 @@ export async function openMemberProxy(kubeconfigPath: string): Promise<MemberPro
     await once(opened.listen(port, '127.0.0.1'), 'listening');
     return (opened.address() as AddressInfo).port;
   };
-  const port = await listen(0);
+  // It comes back at the port that it had, which nobody else may take meanwhile.
+  const port = await listen(await freePort());
   const cut = async () => {
     const closing = server;
     server = null;
