@@ -4,7 +4,7 @@ import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '../eventually.ts';
 import { findProgram } from '../find-program.ts';
 import { freePort } from '../free-port.ts';
 
@@ -95,14 +95,12 @@ export async function startSshServer(
 }
 
 async function untilListening(port: number): Promise<void> {
-  for (let tries = 0; tries < 500; tries += 1) {
+  await eventually(`sshd listens on port ${port}`, async () => {
     const socket = connect(port, '127.0.0.1');
     const isOpen = await new Promise<boolean>((resolve) => {
       socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
     });
     socket.destroy();
-    if (isOpen) return;
-    await sleep(20);
-  }
-  throw new Error(`sshd does not listen on port ${port}`);
+    return isOpen;
+  });
 }

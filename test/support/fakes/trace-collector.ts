@@ -36,7 +36,12 @@ export async function startTraceCollector(): Promise<TraceCollector> {
   const spans: CollectedSpan[] = [];
   const bodies: string[] = [];
   const server = createServer(async (request, response) => {
-    const body = (await json(request)) as TraceRequest;
+    const body = await json(request).then(
+      (sent) => sent as TraceRequest,
+      () => null,
+    );
+    // Who sent it was cut off in the middle.
+    if (body === null) return void response.destroy();
     bodies.push(JSON.stringify(body));
     for (const { resource, scopeSpans } of body.resourceSpans) {
       const service = String(valuesOf(resource.attributes)['service.name']);

@@ -1,8 +1,8 @@
 /** An image service that behaves as its contract says (cfs-flows 7), in memory, with the troubles that tests want. */
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { openRequestGate, type RequestGate } from '../fakes/held-requests.ts';
+import { freePort } from '../free-port.ts';
 
 export interface FakeImageJob {
   id: string;
@@ -63,8 +63,10 @@ export interface FakeImageService {
 }
 
 export async function startImageService(): Promise<FakeImageService> {
+  // It may come back at the port that it had.
+  const port = await freePort();
   const service: FakeImageService = {
-    url: '',
+    url: `http://127.0.0.1:${port}`,
     images: new Map(),
     keys: new Map(),
     jobs: new Map(),
@@ -93,16 +95,16 @@ export async function startImageService(): Promise<FakeImageService> {
       await new Promise<void>((resolve) => server.close(() => resolve()));
     },
     start: async () => {
-      server = createServer((request, response) => void serve(service, request, response));
+      server = createServer((request, response) => {
+        // A client that is killed in the middle of its request.
+        serve(service, request, response).catch(() => response.destroy());
+      });
       await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-      port = (server.address() as AddressInfo).port;
-      service.url = `http://127.0.0.1:${port}`;
     },
     close: async () => {
       if (server.listening) await service.stop();
     },
   };
-  let port = 0;
   let server = createServer();
   await service.start();
   return service;
