@@ -4,7 +4,7 @@ import { eventually } from '../eventually.ts';
 import { clusterCommand } from './cluster-command.ts';
 import { openClusterReads } from './cluster-reads.ts';
 
-const ENDING_LIMIT_MS = 90_000;
+const ENDING_LIMIT_MS = 150_000;
 
 /** A part of the cluster that can be killed. */
 export type ClusterPart =

@@ -8,6 +8,7 @@ import type { ClusterStack } from './cluster-stack.ts';
 import { kubeconfigPath } from './dev-cluster.ts';
 
 const START_LIMIT_MS = 240_000;
+const RELEASE_LIMIT_MS = 180_000;
 
 /** Sessions of a stack that run as Jobs, and what is seen of those in the cluster. */
 export interface JobSessions {
@@ -36,10 +37,14 @@ export function openJobSessions({ stack, namespace }: ClusterStack): JobSessions
     return (body.items ?? []).map(({ metadata }) => metadata);
   };
   const jobOf = (name: string) =>
-    eventually(`session ${name} has a Job`, async () => {
-      const { body } = await stack.call('GET', `/v3/sessions/${name}`);
-      return (body.status?.session?.job as string | null | undefined) ?? null;
-    });
+    eventually(
+      `session ${name} has a Job`,
+      async () => {
+        const { body } = await stack.call('GET', `/v3/sessions/${name}`);
+        return (body.status?.session?.job as string | null | undefined) ?? null;
+      },
+      START_LIMIT_MS,
+    );
   return {
     jobOf,
     pods,
@@ -57,19 +62,21 @@ export function openJobSessions({ stack, namespace }: ClusterStack): JobSessions
       const { succeeded, message } = session.status.session;
       return { succeeded, message, reason: session.reason?.code ?? null };
     },
-    async untilGone(job, withinMs) {
+    async untilGone(job, withinMs = RELEASE_LIMIT_MS) {
       const left = async () => {
         const all = await Promise.all([paths.jobs, paths.pods, paths.secrets].map(names));
         return all.flat().filter(({ name }) => name.startsWith(job));
       };
-      await eventually(`nothing of ${job} is left`, async () => (await left()).length === 0, withinMs);
+      await eventually(`nothing of ${job} is left`, async () => (await left()).length === 0, withinMs, left);
     },
     async untilReleased(job) {
-      await eventually(`${job} is released`, async () => {
+      const isReleased = async () => {
         const all = await Promise.all([paths.jobs, paths.pods].map(names));
         const its = all.flat().filter(({ name }) => name.startsWith(job));
         return its.every(({ finalizers = [] }) => !finalizers.some((one) => one.startsWith('muster/')));
-      });
+      };
+      // What a busy node had not ended in time is left to the clean-up of each minute.
+      await eventually(`${job} is released`, isReleased, RELEASE_LIMIT_MS);
     },
     sweep: () => stack.temporal((temporal) => temporal.schedule.getHandle('muster-sweep').trigger()),
   };

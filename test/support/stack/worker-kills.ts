@@ -46,7 +46,7 @@ export function openWorkerKills(stack: MusterStack): WorkerKills {
     } finally {
       process.kill(pid, 'SIGKILL');
     }
-    await eventually('there is another worker', async () => (await stack.pidOf('worker')) !== pid, 60_000);
+    await eventually('there is another worker', async () => (await stack.pidOf('worker')) !== pid, 180_000);
   };
 
   return {
