@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { eventually } from '../eventually.ts';
 import type { TestNamespace } from './dev-cluster.ts';
 
-const END_LIMIT_MS = 120_000;
+const END_LIMIT_MS = 150_000;
 
 export interface PodRequest {
   image: string;
@@ -84,7 +84,8 @@ export async function startRestrictedPod(namespace: TestNamespace, request: PodR
         `${name} has ended`,
         async () => {
           const { waiting, terminated } = (await status()).containerStatuses?.[0]?.state ?? {};
-          const refused = /Invalid|Err|BackOff/.test(waiting?.reason ?? '');
+          // Not what a busy node says for a moment (CreateContainerError, RunContainerError).
+          const refused = /Invalid|ErrImage|BackOff|ConfigError/.test(waiting?.reason ?? '');
           if (refused) throw new Error(`${waiting?.reason}: ${waiting?.message}`);
           return terminated === undefined ? null : { code: terminated.exitCode };
         },
