@@ -34,10 +34,18 @@ const ended = ({ phase }: JobView) => phase === 'complete' || phase === 'failed'
 
 describe('a Job from its start to its end', () => {
   test('runs, tells what happens, keeps its result until it is released', async () => {
-    const { jobs } = scriptedJobs(smallSettings(namespace.name), { ansible: 'sleep 1; echo done' });
+    const { jobs } = scriptedJobs(smallSettings(namespace.name), {
+      ansible: 'until [ -e /tmp/go ]; do sleep 0.1; done',
+    });
     const spec = jobSpec();
     await jobs.start(spec, signal);
-    const views = await viewsUntil(jobs, spec.name, ended);
+    const views = await viewsUntil(jobs, spec.name, ({ containers }) =>
+      containers.some(({ name, state }) => name === 'ansible' && state === 'running'),
+    );
+    // With the container the command is killed as well.
+    const go = ['exec', `job/${spec.name}`, '--container', 'ansible', '--', 'touch', '/tmp/go'];
+    await namespace.kubectl(go).catch(() => '');
+    views.push(...(await viewsUntil(jobs, spec.name, ended)));
     const phases = [...new Set(views.map(({ phase }) => phase))];
     expect(phases.at(-1)).toBe('complete');
     expect(phases).toContain('running');
@@ -54,7 +62,7 @@ describe('a Job from its start to its end', () => {
     expect(job.metadata.finalizers).toBeUndefined();
     expect((await jobs.list()).map(({ name, sessionId }) => [name, sessionId])).toEqual([[spec.name, spec.sessionId]]);
     // The pod has told of its success before the Job does.
-    await namespace.kubectl(['wait', '--for=condition=complete', `job/${spec.name}`, '--timeout=30s']);
+    await namespace.kubectl(['wait', '--for=condition=complete', `job/${spec.name}`, '--timeout=150s']);
     const { view, unverified } = await jobs.end(spec.name, 60_000);
     expect([view.phase, unverified]).toEqual(['complete', null]);
     await eventually('nothing is left', async () => (await namespace.names('jobs', 'pods', 'secrets')).length === 0);

@@ -14,6 +14,12 @@ const RULES = [
 const DELETING = { apiGroups: ['batch'], resources: ['jobs'], verbs: ['delete'] };
 /** Has to be killed. */
 const DEAF = 'trap "" TERM; while true; do sleep 1; done';
+/** Of a pod: which version of it its node has seen. */
+interface Seen {
+  metadata: { generation?: number };
+  status: { observedGeneration?: number };
+}
+
 let namespace: TestNamespace;
 let way: ClusterProxy;
 
@@ -66,9 +72,14 @@ test('a node that is there and does not end a pod is not called away, though nod
     'pod',
     '-l',
     `batch.kubernetes.io/job-name=${name}`,
-    '--grace-period=20',
+    '--grace-period=30',
     '--wait=false',
   ]);
+  const pods = `pods?labelSelector=${encodeURIComponent(`batch.kubernetes.io/job-name=${name}`)}`;
+  await eventually('the node has taken notice of it', async () => {
+    const [pod] = (await namespace.read<{ items: Seen[] }>(pods))?.items ?? [];
+    return (pod?.status.observedGeneration ?? 0) >= (pod?.metadata.generation ?? Number.NaN);
+  });
   expect((await jobs.end(name, 4_000)).unverified).toMatch(/^node \S+ has not ended its containers$/);
   const ending = await jobs.end(name, 60_000);
   expect(ending.unverified).toBeNull();
