@@ -129,23 +129,26 @@ test('its log is stored before it is cancelled, though there was no worker when 
     180_000,
   );
   const worker = await stack.pidOf('worker');
+  let before: string;
   process.kill(worker, 'SIGSTOP');
   try {
     expect((await stack.call('POST', '/api/v1/sessions/talks/cancel')).status).toBeLessThan(300);
     const said = await logOf('talks');
-    await eventually(
+    // Once there is another worker, the pod may go at any moment.
+    before = await eventually(
       'it has said more',
       async () => {
         const log = await namespace.kubectl(['logs', `job/${job}`, '--container', 'ansible']);
-        return log.split('(item=').length > said.split('(item=').length + 3;
+        return log.split('(item=').length > said.split('(item=').length + 3 ? log : null;
       },
       180_000,
     );
   } finally {
     process.kill(worker, 'SIGKILL');
   }
-  const before = await namespace.kubectl(['logs', `job/${job}`, '--container', 'ansible']);
-  expect((await stack.untilComplete('talks', 240_000)).status.session).toMatchObject({ message: 'cancelled' });
+  expect((await stack.untilComplete('talks', 240_000)).status.session).toMatchObject({
+    message: expect.stringMatching(/^cancelled(; not verified: node \S+ has not ended its containers)?$/),
+  });
   const items = (log: string) => log.match(/[(]item=\d+[)]/g) ?? [];
   expect(items(await logOf('talks')).join('')).toContain(items(before).join(''));
 }, 600_000);
@@ -170,7 +173,9 @@ test('a pod that somebody deletes while there is no worker takes the rest of its
       'its node has thrown the log away',
       async () => {
         const [name = ''] = (await namespace.kubectl(['get', ...its, '--output', 'name'])).split('\n');
-        return (await namespace.kubectl(['logs', name, '--container', 'ansible'])).startsWith('unable to retrieve');
+        // Between the end of the container and that, its log may be refused.
+        const log = await namespace.kubectl(['logs', name, '--container', 'ansible']).catch(() => '');
+        return log.startsWith('unable to retrieve');
       },
       180_000,
     );
