@@ -43,10 +43,12 @@ afterAll(async () => {
   await way?.close();
 }, 240_000);
 
-async function ended(name: string, expected: object, job: string, withinMs = 180_000): Promise<void> {
+async function ended(name: string, expected: object, job: string, withinMs = 240_000): Promise<void> {
   expect(await sessions.ended(name, withinMs)).toMatchObject(expected);
-  await eventually('nothing runs any more', async () =>
-    (await sessions.pods(job)).every(({ status }) => /Succeeded|Failed/.test(status?.phase ?? '')),
+  await eventually(
+    'nothing runs any more',
+    async () => (await sessions.pods(job)).every(({ status }) => /Succeeded|Failed/.test(status?.phase ?? '')),
+    180_000,
   );
 }
 
@@ -91,10 +93,10 @@ describe('a session whose worker loses the cluster', () => {
     await way.cut();
     await delay(10_000);
     await way.mend();
-    await ended('cut', { succeeded: 'true' }, job, 120_000);
+    await ended('cut', { succeeded: 'true' }, job);
   }, 600_000);
 
-  test('the connection stalls for 90 s: what happens meanwhile is recorded when it passes again', async () => {
+  test('the connection stalls for 90 s or more: what happens meanwhile is recorded when it passes again', async () => {
     const { stack, namespace } = cluster;
     const on = (host: string) => ({ ansible_limit: host });
     const [through, cancelled, deleted] = await Promise.all([
@@ -103,7 +105,7 @@ describe('a session whose worker loses the cluster', () => {
       sessions.running('stalled-deleted', 'waiting', on('node2')),
     ]);
     way.freeze();
-    const thawing = delay(90_000).then(way.thaw);
+    const frozen = delay(90_000);
     await stack.create('stalled-created', 'quick', on('node3'));
     expect((await stack.call('POST', '/api/v1/sessions/stalled-cancelled/cancel')).status).toBeLessThan(300);
     await namespace.kubectl(['delete', 'job', deleted, '--cascade=foreground', '--wait=false']);
@@ -120,14 +122,15 @@ describe('a session whose worker loses the cluster', () => {
       async () => (await sessions.pods(through)).every(({ status }) => status?.phase === 'Succeeded'),
       180_000,
     );
-    await thawing;
+    await frozen;
+    way.thaw();
     const good = { succeeded: 'true', message: '1 layer done on 1 host', reason: null };
-    await ended('stalled', good, through, 60_000);
-    await ended('stalled-deleted', { succeeded: 'false', reason: 'job_deleted' }, deleted, 60_000);
+    await ended('stalled', good, through);
+    await ended('stalled-deleted', { succeeded: 'false', reason: 'job_deleted' }, deleted);
     const verified = expect.not.stringContaining('not verified');
-    await ended('stalled-cancelled', { succeeded: 'false', reason: 'cancelled', message: verified }, cancelled, 60_000);
+    await ended('stalled-cancelled', { succeeded: 'false', reason: 'cancelled', message: verified }, cancelled);
     const created = await sessions.jobOf('stalled-created');
-    await ended('stalled-created', good, created, 120_000);
+    await ended('stalled-created', good, created);
     for (const job of [through, created]) await sessions.untilReleased(job);
     for (const job of [cancelled, deleted]) await sessions.untilGone(job);
   }, 800_000);

@@ -145,7 +145,7 @@ describe('a session whose Job cannot do its work says why, while it waits and at
     Object.assign(stack.env, {
       MUSTER_RUNNER_AEE_IMAGE: imageName('aee'),
       MUSTER_RUNNER_INGEST_URL: wrong,
-      MUSTER_RUNNER_WAIT: '40',
+      MUSTER_RUNNER_WAIT: '60',
     });
     await stack.start();
     await stack.create('silent', 'ping', { ansible_limit: 'a' });

@@ -93,7 +93,7 @@ describe('with a token that may only what the Role says', () => {
   test('a removal that may not do its work ends soon after its patience, and says what is missing', async () => {
     const script = join(ROOT, 'deploy', 'kubernetes', 'uninstall.ts');
     const env = { ...process.env, MUSTER_RUNNER_KUBECONFIG: way.kubeconfig, MUSTER_RUNNER_NAMESPACE: 'default' };
-    const removal = run(process.execPath, [script, '1', 'default'], { env, timeout: 30_000 });
+    const removal = run(process.execPath, [script, '1', 'default'], { env, timeout: 150_000 });
     await expect(removal).rejects.toMatchObject({
       code: 1,
       stderr: expect.stringMatching(

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { JobView } from '../../../domain/sessions/cluster/cluster-job.ts';
+import { WATCH_SECONDS } from '../../../drivers/kubernetes/watch-stream.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type ClusterProxy, openClusterProxy } from '../../support/kubernetes/cluster-proxy.ts';
 import { makeNamespace, type TestNamespace } from '../../support/kubernetes/dev-cluster.ts';
@@ -8,7 +9,7 @@ import { jobSpec, type ScriptedJobs, scriptedJobs, smallSettings } from '../../s
 
 const signal = new AbortController().signal;
 /** Watches that have stalled are noticed within 6 s; a cluster that is away as ever. */
-const PATIENCE = { awayMs: 30_000, lookMs: 1_000, watchSeconds: 3 };
+const PATIENCE = { awayMs: 120_000, lookMs: 1_000, watchSeconds: 3 };
 const AWAY_MS = 3_000;
 const hasEnded = ({ phase }: JobView) => phase === 'complete' || phase === 'failed';
 let namespace: TestNamespace;
@@ -70,7 +71,7 @@ const ansibleRuns = ({ containers }: JobView) =>
 describe('following a Job', () => {
   test('goes on after the connection was cut', async () => {
     const job = await waitingJob();
-    const near = scriptedJobs(settings(proxy.kubeconfig), {});
+    const near = scriptedJobs(settings(proxy.kubeconfig), {}, undefined, { ...PATIENCE, watchSeconds: WATCH_SECONDS });
     const seen = following(near, job.name);
     await eventually('it runs', () => seen.views.some(ansibleRuns));
     await proxy.cut();
@@ -167,4 +168,4 @@ test('twenty at once are all complete, with one watch of Jobs and one of pods', 
   expect(all.map(({ views }) => views.at(-1)?.phase)).toEqual(specs.map(() => 'complete'));
   for (const { name } of specs) await near.jobs.release(name);
   await Promise.all(specs.map(({ name }) => near.jobs.end(name, 60_000)));
-}, 360_000);
+}, 600_000);
