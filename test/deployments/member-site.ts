@@ -94,11 +94,11 @@ export async function openMemberSite(
     },
     untilCounts: async (name, counts) => {
       const isSo = async () => isDeepStrictEqual(await site.status(name), counts);
-      await eventually(`${name} is ${JSON.stringify(counts)}`, isSo, 90_000, () => site.resources(name));
+      await eventually(`${name} is ${JSON.stringify(counts)}`, isSo, 180_000, () => site.resources(name));
     },
     until: async (name, state) => {
       const reached = async () => (await site.status(name)).status === state;
-      await eventually(`${name} is ${state}`, reached, 120_000, () => site.resources(name));
+      await eventually(`${name} is ${state}`, reached, 180_000, () => site.resources(name));
       return await site.status(name);
     },
     resources: async (name, query = '') => {

@@ -60,7 +60,7 @@ export function openMemberWalk(stack: MusterStack): MemberWalk {
     },
     until: async (group, state) => {
       const reached = async () => (await walk.status(group)).status === state;
-      await eventually(`${group} is ${state}`, reached, 90_000, () => walk.status(group));
+      await eventually(`${group} is ${state}`, reached, 180_000, () => walk.status(group));
       return await walk.status(group);
     },
     untilThere: async (group, expected) => {
@@ -69,7 +69,7 @@ export function openMemberWalk(stack: MusterStack): MemberWalk {
         return { there: body['cluster-status'], ready: body['ready-status'], isReady: body.ready };
       };
       const isSo = async () => isDeepStrictEqual(await seen(), expected);
-      await eventually(`${group} is there as expected`, isSo, 90_000, seen);
+      await eventually(`${group} is there as expected`, isSo, 180_000, seen);
     },
     reasons: async (group) => {
       const rows = await stack.sql<{ key: string; status: string; reason: string | null }>(

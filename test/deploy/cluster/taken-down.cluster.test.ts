@@ -33,15 +33,15 @@ async function answers(host: string, port: number): Promise<boolean> {
   return connected;
 }
 
-/** Paths of the cluster's programs that run on this machine, where others may run a kubelet of theirs. */
-/** Programs of the development cluster. API servers of single tests are the same programs, and other suites may have some meanwhile. */
+/** Paths of the programs of the development cluster that run on this machine. API servers of single tests are the same programs, and other suites may have some meanwhile. */
 async function runningPrograms(): Promise<string[]> {
   const processes = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const programs = await Promise.all(
     processes.map(async (id) => {
       const program = await readlink(`/proc/${id}/exe`).catch(() => '');
       const words = await readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '');
-      return words.includes(SINGLE_API_SERVER) ? '' : program;
+      // Without words it has ended since.
+      return words === '' || words.includes(SINGLE_API_SERVER) ? '' : program;
     }),
   );
   return programs.filter((path) => path.includes('/dev-cluster-'));
@@ -80,7 +80,7 @@ describeNeeding(takingDownRefused(), 'a cluster that is taken down', () => {
       },
     };
     await namespace.apply(deployment);
-    await namespace.kubectl(['rollout', 'status', 'deployment/stays', '--timeout=60s']);
+    await namespace.kubectl(['rollout', 'status', 'deployment/stays', '--timeout=180s']);
     if (provider === 'own') {
       const programs = (await runningPrograms()).filter((path) => path.endsWith('/kubelet'));
       expect(programs).toHaveLength(1);

@@ -56,7 +56,7 @@ let db: Db;
 beforeAll(async () => {
   [namespace, servers] = await Promise.all([makeNamespace('m-o-image'), startServersForPods()]);
   await kubectl(['apply', '--filename', '-'], JSON.stringify(KIND));
-  await kubectl(['wait', '--for', 'condition=established', '--timeout=60s', `crd/${KIND.metadata.name}`]);
+  await kubectl(['wait', '--for', 'condition=established', '--timeout=180s', `crd/${KIND.metadata.name}`]);
   db = openDatabase({ url: servers.databaseUrl, name: 'operator-image' });
   await migrate(db);
   loginUrl = await makeLogin();
@@ -269,12 +269,16 @@ describe('an operator that was written for the reference', () => {
       await namespace.apply(...deployment(1_000_650_000));
       await ready('controller-manager');
       // The pod before it has ended by then, or ends.
-      const id = await eventually('the other user', async () => {
-        const told = await namespace
-          .kubectl(['exec', 'deployment/controller-manager', '--', 'id', '-un'])
-          .catch(() => '');
-        return told.trim() === 'operator' ? told.trim() : null;
-      });
+      const id = await eventually(
+        'the other user',
+        async () => {
+          const told = await namespace
+            .kubectl(['exec', 'deployment/controller-manager', '--', 'id', '-un'])
+            .catch(() => '');
+          return told.trim() === 'operator' ? told.trim() : null;
+        },
+        SOON_MS,
+      );
       expect(id).toBe('operator');
       await namespace.apply(memcached('m1', 4));
       await eventually(

@@ -128,8 +128,8 @@ test('kubectl copies files, reads and follows logs, forwards ports', async () =>
   });
   try {
     await eventually('the port answers', async () => {
-      const answer = await fetch(`http://127.0.0.1:${port}/there`).catch(() => null);
-      return (await answer?.text()) === content;
+      const answer = fetch(`http://127.0.0.1:${port}/there`).then((one) => one.text());
+      return (await answer.catch(() => null)) === content;
     });
     await eventually('the log tells of it', async () => log.includes('GET /there'));
   } finally {
