@@ -42,9 +42,9 @@ export interface DatabaseWatch {
  * as long as it needs. A server that does not answer for 2.5 s counts as away: every connection is destroyed, so that all
  * that waits fails at once (after 3.5 to 4.5 s in all), and new ones are refused until the server answers again. A single
  * connection is destroyed when its server process has not heard of the query, or a statement lasts longer than
- * `statementMs` (default: no limit).
+ * `statementMs` (default: no limit). With `patience` all of it takes so many times longer.
  */
-export function watchDatabase(config: pg.ClientConfig, statementMs?: number): DatabaseWatch {
+export function watchDatabase(config: pg.ClientConfig, statementMs?: number, patience = 1): DatabaseWatch {
   const watched = new Set<Watched>();
   let question: Question | null = null;
   let answer: Promise<void> = Promise.resolve();
@@ -108,7 +108,7 @@ export function watchDatabase(config: pg.ClientConfig, statementMs?: number): Da
     }
     if (question !== null) {
       question.waited += 1;
-      if (question.waited >= PATIENCE) giveUp(question);
+      if (question.waited >= PATIENCE * patience) giveUp(question);
     } else if (away || waiting.some(({ waited }) => (waited ?? 0) >= ASK_AFTER)) {
       ask().catch(() => undefined);
     } else if (waiting.length === 0 && timer !== null) {
@@ -133,7 +133,7 @@ export function watchDatabase(config: pg.ClientConfig, statementMs?: number): Da
   /** The answer says too which server processes have no work though we wait for them: what we sent is lost. */
   async function hear(asked: Question, isNew: boolean): Promise<void> {
     const { client } = asked;
-    const old = [...watched].filter(({ waited }) => (waited ?? 0) >= LOST_AFTER);
+    const old = [...watched].filter(({ waited }) => (waited ?? 0) >= LOST_AFTER * patience);
     try {
       if (isNew) {
         client.on('error', () => {
@@ -148,7 +148,7 @@ export function watchDatabase(config: pg.ClientConfig, statementMs?: number): Da
       away = false;
       const lost = new Set(rows.map(({ pid }) => pid));
       for (const entry of old) {
-        if ((entry.waited ?? 0) >= LOST_AFTER && lost.has(processOf(entry.client))) cut(entry.client);
+        if ((entry.waited ?? 0) >= LOST_AFTER * patience && lost.has(processOf(entry.client))) cut(entry.client);
       }
       if (closed) await client.end();
       else idle = client;

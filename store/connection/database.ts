@@ -22,16 +22,16 @@ export interface DatabaseOptions {
   name?: string;
   /** Longest time for one statement, ms; the server ends it then. Default: no limit. */
   statementMs?: number;
-  /** Longest time until a request has a connection, ms; default 4,000. */
-  connectMs?: number;
+  /** So many times longer than usual a connection, and a server that says nothing, are waited for. Default: 1. */
+  patience?: number;
 }
 
 /** Requests that wait for a connection at most; more are refused at once. */
 const MAX_WAITING = 1_000;
-/** A request that gets no connection in this time, ms, fails. */
-const CONNECT_MS = 4_000;
 /** Connections that do not end in this time, ms, are broken off: their server is frozen. */
 const END_MS = 2_000;
+/** A request that has no connection by then fails, ms. */
+const CONNECT_MS = 4_000;
 /** The server is to end a statement that lasts too long; if it cannot, we do after this, ms. */
 const STATEMENT_GRACE = 5_000;
 
@@ -43,7 +43,7 @@ const watches = new WeakMap<Db, DatabaseWatch>();
  * made again.
  */
 export function openDatabase(options: DatabaseOptions): Db {
-  const { url, ca, poolSize = 10, name = 'muster', statementMs, connectMs = CONNECT_MS } = options;
+  const { url, ca, poolSize = 10, name = 'muster', statementMs, patience = 1 } = options;
   const parsers = {
     getTypeParser: (oid: number, format?: 'text' | 'binary') =>
       oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text'),
@@ -52,11 +52,12 @@ export function openDatabase(options: DatabaseOptions): Db {
   const watch = watchDatabase(
     { ...server, application_name: `${name}-watch` },
     statementMs === undefined ? undefined : statementMs + STATEMENT_GRACE,
+    patience,
   );
   const pool = new pg.Pool({
     ...server,
     max: poolSize,
-    connectionTimeoutMillis: connectMs,
+    connectionTimeoutMillis: CONNECT_MS * patience,
     idleTimeoutMillis: 60_000,
     keepAlive: true,
     application_name: name,

@@ -31,7 +31,7 @@ export async function startPostgresServer(tls?: { key: string; cert: string }): 
   await server.start();
   await server.createDatabase(TEMPLATE);
   const base = `postgres://postgres:postgres@127.0.0.1:${port}`;
-  const db = openDatabase({ url: `${base}/${TEMPLATE}`, poolSize: 2 });
+  const db = openDatabase({ url: `${base}/${TEMPLATE}`, poolSize: 2, patience: 30 });
   await migrate(db);
   await db.destroy();
   return {
