@@ -8,6 +8,16 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 
 const CHROMIUM = '/usr/bin/chromium';
 
+/** Only against what hangs: of a wait for the page, and of a test, ms. */
+const WAIT_MS = 120_000;
+const TEST_MS = 480_000;
+
+/**
+ * Returns what a bar of a page (ms) is here. Bars hold on a machine that has nothing else to do; where all suites run side by side, everything
+ * takes many times longer.
+ */
+export const bar = (ms: number): number => (process.env.CI === 'true' ? 10 * ms : ms);
+
 /** Run in the page, before anything of it. */
 const REPORT_VIOLATIONS = `document.addEventListener('securitypolicyviolation', (event) =>
   console.error('policy: ' + event.violatedDirective + ' ' + event.sample))`;
@@ -25,7 +35,7 @@ export function browserMissing(): string | null {
 /** Starts it without a screen. */
 export async function startBrowser(): Promise<Browser> {
   const args = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--no-first-run'];
-  return chromium.launch({ executablePath: CHROMIUM, headless: true, args });
+  return chromium.launch({ executablePath: CHROMIUM, headless: true, args, timeout: WAIT_MS });
 }
 
 export interface WatchedPage {
@@ -38,6 +48,7 @@ export interface WatchedPage {
 /** Opens a page with a profile of its own. */
 export async function openPage(browser: Browser, origin: string): Promise<WatchedPage> {
   const context = await browser.newContext({ baseURL: origin });
+  context.setDefaultTimeout(WAIT_MS);
   await context.tracing.start({ snapshots: true, screenshots: true });
   const page = await context.newPage();
   const faults: string[] = [];
@@ -83,7 +94,7 @@ const TRACES = join(import.meta.dirname, '..', '..', '.muster', 'traces');
 
 /** Returns what declares a test whose page leaves a trace when it fails, also when only its faults do. */
 export function tracedTest(seen: () => WatchedPage) {
-  return (name: string, body: () => Promise<void>, withinMs?: number): void =>
+  return (name: string, body: () => Promise<void>, withinMs = TEST_MS): void =>
     test(
       name,
       async () => {
@@ -103,6 +114,6 @@ export function tracedTest(seen: () => WatchedPage) {
           throw new Error(`${error instanceof Error ? error.message : error}\n${kept}`, { cause: error });
         }
       },
-      withinMs,
+      Math.max(withinMs, TEST_MS),
     );
 }

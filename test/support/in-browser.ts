@@ -5,7 +5,7 @@ import { browserMissing, openPage, startBrowser, tracedTest, type WatchedPage } 
 import { describeNeeding } from './requirement.ts';
 import { type MusterStack, stackMissing, startMusterStack } from './stack/muster-stack.ts';
 
-const START_MS = 180_000;
+const START_MS = 480_000;
 
 interface InBrowser {
   /** There from the first `beforeAll` on. */

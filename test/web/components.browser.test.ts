@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from '@j
 import type { Browser } from 'playwright-core';
 import {
   accessibilityFaults,
+  bar,
   browserMissing,
   openPage,
   startBrowser,
@@ -26,7 +27,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'components in the web UI', 
     [stack, browser] = await Promise.all([startMusterStack({}, 'shared', 'built'), startBrowser()]);
     expect((await stack.call('PATCH', '/v3/options', { batcher_disable: true })).status).toBe(200);
     for (const name of ['site', 'other']) await stack.call('PUT', `/v3/configurations/${name}`, { layers: [LAYER] });
-  }, 180_000);
+  }, 480_000);
   afterAll(async () => {
     await browser?.close();
     await stack?.remove();
@@ -72,9 +73,12 @@ describeNeeding(browserMissing() ?? stackMissing(), 'components in the web UI', 
       expect(await accessibilityFaults(page)).toEqual([]);
       await page.getByRole('status', { name: 'Connection' }).getByText('Live').waitFor();
       await stack.call('PATCH', '/v3/components/n2', { error_count: 0 });
-      await row('n2').getByText('pending').first().waitFor({ timeout: 5_000 });
+      await row('n2')
+        .getByText('pending')
+        .first()
+        .waitFor({ timeout: bar(5_000) });
       await stack.call('DELETE', '/v3/components/n3');
-      await page.getByText('3 components', { exact: true }).waitFor({ timeout: 5_000 });
+      await page.getByText('3 components', { exact: true }).waitFor({ timeout: bar(5_000) });
     }, 60_000);
 
     test('is filtered, and its address says by what', async () => {
@@ -339,10 +343,16 @@ describeNeeding(browserMissing() ?? stackMissing(), 'components in the web UI', 
         expect(await button('Enable').isDisabled()).toBe(false);
         await page.getByRole('status', { name: 'Connection' }).getByText('Live').waitFor();
         proxy.cut();
-        await page.getByRole('alert').filter({ hasText: 'old' }).waitFor({ timeout: 16_500 });
+        await page
+          .getByRole('alert')
+          .filter({ hasText: 'old' })
+          .waitFor({ timeout: bar(16_500) });
         expect(await button('Enable').isDisabled()).toBe(true);
         proxy.restore();
-        await page.getByRole('status', { name: 'Connection' }).getByText('Live').waitFor({ timeout: 10_000 });
+        await page
+          .getByRole('status', { name: 'Connection' })
+          .getByText('Live')
+          .waitFor({ timeout: bar(10_000) });
         expect(await box('n1').isChecked()).toBe(true);
         expect(await button('Enable').isDisabled()).toBe(false);
         // The browser's own words about requests that did not come through.
@@ -371,7 +381,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'components in the web UI', 
     await effect('Disable').getByText('1 would change: n2.').waitFor();
     await page.keyboard.press('Escape');
     await stack.call('DELETE', '/v3/components/n2');
-    await page.getByText('There is no component n2').waitFor({ timeout: 5_000 });
+    await page.getByText('There is no component n2').waitFor({ timeout: bar(5_000) });
     await page.getByRole('region', { name: 'Timeline' }).getByText('deleted').first().waitFor();
     await page.goto('/ui/components/never');
     await page.getByText('There is no component never').waitFor();

@@ -35,7 +35,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'configurations in the web U
     [stack, browser] = await Promise.all([startMusterStack({}, 'shared', 'built'), startBrowser()]);
     repository = await stack.repository('site');
     first = await repository.commit({ 'site.yml': PLAYBOOK, 'other.yml': PLAYBOOK });
-  }, 180_000);
+  }, 480_000);
   afterAll(async () => {
     await browser?.close();
     await stack?.remove();
@@ -185,7 +185,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'configurations in the web U
       const page = await opened('followed');
       await put('followed', { description: 'two' });
       const description = page.getByRole('textbox', { name: 'Description' });
-      await eventually('the page has the new text', async () => (await description.inputValue()) === 'two', 10_000);
+      await eventually('the page has the new text', async () => (await description.inputValue()) === 'two');
       expect(await page.getByRole('region', { name: 'Both versions' }).count()).toBe(0);
     }, 60_000);
 
@@ -330,12 +330,12 @@ describeNeeding(browserMissing() ?? stackMissing(), 'configurations in the web U
     const broken = { status: 503, contentType: 'application/problem+json', body: '{"title":"Away","code":"away"}' };
     await page.route('**/partly/history*', (route) => route.fulfill(broken));
     await page.getByRole('tab', { name: 'History' }).click();
-    await page.getByRole('alert').getByText('Away').first().waitFor({ timeout: 20_000 });
+    await page.getByRole('alert').getByText('Away').first().waitFor();
     await page.getByRole('tab', { name: 'Layers' }).click();
     expect(await field(page, 'Layer 1', 'Playbook').inputValue()).toBe('site.yml');
     await page.unroute('**/partly/history*');
     await page.getByRole('tab', { name: 'History' }).click();
-    await page.getByRole('table', { name: 'History' }).waitFor({ timeout: 20_000 });
+    await page.getByRole('table', { name: 'History' }).waitFor();
     // The browser's own words about the answers of this test.
     seen.faults = seen.faults.filter((fault) => !fault.includes('Failed to load resource'));
   }, 90_000);
@@ -361,10 +361,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'configurations in the web U
     const { page } = seen;
     await page.goto('/ui/rollouts');
     await live(page);
-    await page
-      .getByRole('table', { name: 'Rollouts' })
-      .getByRole('link', { name: 'rolled' })
-      .click({ timeout: 45_000 });
+    await page.getByRole('table', { name: 'Rollouts' }).getByRole('link', { name: 'rolled' }).click();
     await page.waitForURL('**/ui/rollouts?configuration=rolled');
     const details = page.getByRole('region', { name: 'Rollout rolled' });
     const stop = await dialogOf(page, 'Stop');
@@ -399,7 +396,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'configurations in the web U
     await page.getByText('No component matches the filter.').waitFor();
     const dialog = await dialogOf(page, 'Check now');
     await confirm(dialog);
-    await page.getByRole('table', { name: 'Drift' }).getByRole('link', { name: id }).click({ timeout: 60_000 });
+    await page.getByRole('table', { name: 'Drift' }).getByRole('link', { name: id }).click();
     const details = page.getByRole('region', { name: `Drift of ${id}` });
     await details.getByText('Write the file').waitFor();
     await details.getByText('+wanted').waitFor();

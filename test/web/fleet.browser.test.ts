@@ -12,7 +12,7 @@ const waiting = (gate: string) => `- hosts: all
     - name: Wait for the gate
       ansible.builtin.wait_for:
         path: ${gate}
-        timeout: 120
+        timeout: 900
         sleep: 1
 `;
 const CELLS = 100_000;
@@ -34,7 +34,7 @@ describeInBrowser('the fleet page', {}, (on) => {
     const repository = await on.stack.repository('site');
     await repository.commit({ 'wait.yml': waiting(gate) });
     await on.stack.configure('waiting', repository.url, ['wait.yml'], ['n1']);
-  }, 180_000);
+  }, 480_000);
   on.beforeClose(async () => {
     if (gate !== undefined) await writeFile(gate, '');
   });
@@ -48,7 +48,8 @@ describeInBrowser('the fleet page', {}, (on) => {
   test('stops everything with its effect shown and a reason, and lets it go on', async () => {
     const { page } = on.seen;
     await on.stack.create('unwanted', 'waiting');
-    await eventually('it runs', async () => (await on.stack.session('unwanted')).status.session.status === 'running');
+    const runs = async () => (await on.stack.session('unwanted')).status.session.status === 'running';
+    await eventually('it runs', runs, 240_000);
     await page.goto('/ui/');
     await page.getByRole('status', { name: 'Connection' }).getByText('Live').waitFor();
     expect(await page.getByRole('button', { name: 'Go', exact: true }).isDisabled()).toBe(true);

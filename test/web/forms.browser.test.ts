@@ -116,7 +116,7 @@ describeInBrowser('forms', { settings: { MUSTER_AUTH: 'token' } }, (on) => {
     await field(dialog, 'Set desired configuration').fill('next');
     const narrowed = { action: action({ tags: 'role=web' }) };
     expect(await send('PATCH', '/api/v1/schedules/shared', narrowed)).toBe(200);
-    await eventually('the form is told', async () => (await field(dialog, 'Tags').inputValue()) === 'role=web', 10_000);
+    await eventually('the form is told', async () => (await field(dialog, 'Tags').inputValue()) === 'role=web');
     await effect(dialog).getByText('1 would change: shared').waitFor();
     await confirm(dialog);
     expect((await stored('/api/v1/schedules/shared')).action.reconfigure).toEqual({

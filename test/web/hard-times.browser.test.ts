@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/global
 import type { Browser, Page, Route } from 'playwright-core';
 import { createToken } from '../../control/access/create-token.ts';
 import { openDatabase } from '../../store/connection/database.ts';
-import { browserMissing, openPage, startBrowser, tracedTest, type WatchedPage } from '../support/browser.ts';
+import { bar, browserMissing, openPage, startBrowser, tracedTest, type WatchedPage } from '../support/browser.ts';
 import { eventually } from '../support/eventually.ts';
 import { startPathProxy } from '../support/path-proxy.ts';
 import { describeNeeding } from '../support/requirement.ts';
@@ -26,7 +26,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'a page', () => {
 
   beforeAll(async () => {
     [stack, browser] = await Promise.all([startMusterStack({}, 'shared', 'built'), startBrowser()]);
-  }, 180_000);
+  }, 480_000);
   afterAll(async () => {
     await browser?.close();
     await stack?.remove();
@@ -75,7 +75,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'a page', () => {
             .getByRole('row')
             .filter({ has: page.getByRole('rowheader', { name: 'w1', exact: true }) })
             .getByText('the-last', { exact: true })
-            .waitFor({ timeout: page === slow.page ? 10_000 : 5_000 }),
+            .waitFor({ timeout: bar(page === slow.page ? 10_000 : 5_000) }),
         ),
       );
       // What changed is told four times a second at most, whatever changes.
@@ -140,7 +140,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'a page', () => {
     await page.goto('/ui/sessions');
     await page.getByRole('main').getByRole('alert').getByText('The API answered 502').waitFor();
     await page.unroute('**/api/v1/sessions?**');
-    await page.getByText('There are no sessions yet.').waitFor({ timeout: 10_000 });
+    await page.getByText('There are no sessions yet.').waitFor({ timeout: bar(10_000) });
     expect(await page.getByRole('alert').count()).toBe(0);
     // The browser's own words about the answers.
     seen.faults = seen.faults.filter((fault) => !fault.includes('status of 502'));

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
-import { browserMissing, openPage, startBrowser, tracedTest, type WatchedPage } from '../support/browser.ts';
+import { bar, browserMissing, openPage, startBrowser, tracedTest, type WatchedPage } from '../support/browser.ts';
 import { eventually } from '../support/eventually.ts';
 import { killAndHold } from '../support/killed-part.ts';
 import { describeNeeding } from '../support/requirement.ts';
@@ -15,11 +15,11 @@ const waiting = (gate: string) => `- hosts: all
     - name: Wait for the gate
       ansible.builtin.wait_for:
         path: ${gate}
-        timeout: 120
+        timeout: 900
         sleep: 1
 `;
 /** Bars of what a page says: stale after a cut that lasts, and true after the return, ms. */
-const [STALE_WITHIN_MS, TRUE_WITHIN_MS] = [16_500, 10_000];
+const [STALE_WITHIN_MS, TRUE_WITHIN_MS] = [bar(16_500), bar(10_000)];
 
 describeNeeding(browserMissing() ?? stackMissing(), 'pages that are open', () => {
   let stack: MusterStack;
@@ -33,7 +33,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'pages that are open', () =>
     const repository = await stack.repository('site');
     await repository.commit({ 'wait.yml': waiting(gate) });
     await stack.configure('waiting', repository.url, ['wait.yml'], ['n1']);
-  }, 180_000);
+  }, 480_000);
   afterAll(async () => {
     if (gate !== undefined) await writeFile(gate, '');
     await browser?.close();
@@ -46,7 +46,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'pages that are open', () =>
   const test = tracedTest(() => seen);
 
   const connection = (page: Page) => page.getByRole('status', { name: 'Connection' });
-  const live = (page: Page, within = 30_000) => connection(page).getByText('Live').waitFor({ timeout: within });
+  const live = (page: Page, timeout = bar(30_000)) => connection(page).getByText('Live').waitFor({ timeout });
   /** Opens a page that says afterwards whether it is still the same. */
   async function opened(path: string, page?: Page): Promise<Page> {
     const tab = page ?? (await seen.context.newPage());
@@ -149,10 +149,10 @@ describeNeeding(browserMissing() ?? stackMissing(), 'pages that are open', () =>
     await page
       .getByRole('region', { name: 'Steps' })
       .getByText(/layer 1\/1 wait\.yml: now/)
-      .waitFor({ timeout: 60_000 });
+      .waitFor();
     await stack.kill('worker');
     await writeFile(gate, '');
-    await page.getByText('The session has ended').waitFor({ timeout: 60_000 });
+    await page.getByText('The session has ended').waitFor();
     expect(await connection(page).textContent()).toBe('Live');
 
     await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Sessions' }).click();
@@ -160,7 +160,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'pages that are open', () =>
     await stack.create('behind', 'waiting', { ansible_limit: 'n1' });
     const row = page.getByRole('table', { name: 'Sessions' }).getByRole('row').filter({ hasText: 'behind' });
     await row.waitFor({ timeout: TRUE_WITHIN_MS });
-    await row.getByText('complete').first().waitFor({ timeout: 90_000 });
+    await row.getByText('complete').first().waitFor();
     expect(await isKept(page)).toBe(true);
     forgiven();
   }, 240_000);

@@ -19,7 +19,7 @@ describeInBrowser('pages of the later lanes', { settings: { MUSTER_DEPLOY_ALLOW_
 
   beforeAll(async () => {
     db = openDatabase({ url: await on.stack.databaseUrl(), name: 'test' });
-  }, 180_000);
+  }, 480_000);
   on.beforeClose(async () => {
     await db?.destroy();
   });
@@ -32,6 +32,7 @@ describeInBrowser('pages of the later lanes', { settings: { MUSTER_DEPLOY_ALLOW_
     await page.getByRole('button', { name, exact: true }).click();
     const dialog = page.getByRole('dialog', { name });
     const effect = dialog.getByRole('group', { name: 'Effect' });
+    await effect.filter({ hasText: 'There is no dry run of this.' }).waitFor();
     expect(await effect.textContent()).toContain(`1 would change: ${record}. There is no dry run of this.`);
     await dialog.getByLabel('Reason').fill('a test');
     await dialog.getByRole('button', { name: 'Confirm' }).click();
@@ -92,7 +93,7 @@ describeInBrowser('pages of the later lanes', { settings: { MUSTER_DEPLOY_ALLOW_
       const broken = { status: 503, contentType: 'application/problem+json', body: '{"title":"Away","code":"away"}' };
       await page.route('**/operator/watches*', (route) => route.fulfill(broken));
       await page.reload();
-      await region(page, 'Watches').getByRole('alert').getByText('Away').first().waitFor({ timeout: 20_000 });
+      await region(page, 'Watches').getByRole('alert').getByText('Away').first().waitFor();
       await region(page, 'Operators').getByRole('alert').waitFor({ state: 'detached' });
       await page.unroute('**/operator/watches*');
       await region(page, 'Watches').getByRole('button', { name: 'Retry' }).click();
@@ -180,8 +181,8 @@ describeInBrowser('pages of the later lanes', { settings: { MUSTER_DEPLOY_ALLOW_
 
       expect(await page.getByRole('button', { name: 'Retry', exact: true }).isDisabled()).toBe(true);
       await act(page, 'Run', `rmq ${id}`);
-      await region(page, 'Why').getByText('succeeded').waitFor({ timeout: 45_000 });
-      await graph.getByRole('link', { name: 'rmq.1.cluster_create success' }).click({ timeout: 20_000 });
+      await region(page, 'Why').getByText('succeeded').waitFor();
+      await graph.getByRole('link', { name: 'rmq.1.cluster_create success' }).click();
       await page.waitForURL(/shown=rmq\.1\.cluster_create/);
       const node = region(page, 'Node rmq.1.cluster_create');
       await node.getByText('An event asks for it').waitFor();
@@ -211,7 +212,7 @@ describeInBrowser('pages of the later lanes', { settings: { MUSTER_DEPLOY_ALLOW_
       await page.keyboard.press('Enter');
       await page.getByRole('dialog', { name: 'Abandon' }).getByRole('button', { name: 'Confirm' }).focus();
       await page.keyboard.press('Enter');
-      await region(page, 'Why').getByText('It was given up for good').waitFor({ timeout: 20_000 });
+      await region(page, 'Why').getByText('It was given up for good').waitFor();
     }, 90_000);
   });
 
@@ -244,7 +245,7 @@ describeInBrowser('pages of the later lanes', { settings: { MUSTER_DEPLOY_ALLOW_
       expect(await page.getByRole('button', { name: 'Instantiate', exact: true }).isDisabled()).toBe(true);
       await act(page, 'Approve', name);
       await act(page, 'Instantiate', name);
-      await region(page, 'Why').getByText('AppContext Instantiating').waitFor({ timeout: 20_000 });
+      await region(page, 'Why').getByText('AppContext Instantiating').waitFor();
 
       await region(page, 'Tree').getByRole('link', { name: 'lab-shop+north' }).click();
       await page.waitForURL(/app=agent/);
@@ -258,13 +259,14 @@ describeInBrowser('pages of the later lanes', { settings: { MUSTER_DEPLOY_ALLOW_
       expect(await accessibilityFaults(page)).toEqual([]);
       await table(page, 'History').getByRole('rowheader', { name: 'Instantiated' }).waitFor();
       await act(page, 'Stop', name);
-      await region(page, 'Why').getByText('It was stopped').waitFor({ timeout: 20_000 });
+      await region(page, 'Why').getByText('It was stopped').waitFor();
 
       await page.goto('/ui/deployments');
       await listed.getByText('It was stopped').waitFor();
       await listed.getByRole('button', { name: 'Terminate', exact: true }).click();
       const dialog = page.getByRole('dialog', { name: 'Terminate' });
       const effect = dialog.getByRole('group', { name: 'Effect' });
+      await effect.filter({ hasText: 'Resources now:' }).waitFor();
       expect(await effect.textContent()).toMatch(
         /1 would change: shop\+telemetry\+v1\+edge\..* Apps: agent\. Resources now: /,
       );
@@ -272,7 +274,7 @@ describeInBrowser('pages of the later lanes', { settings: { MUSTER_DEPLOY_ALLOW_
       await dialog.getByRole('button', { name: 'Confirm' }).click();
       await dialog.getByRole('status', { name: 'Result' }).waitFor();
       await page.keyboard.press('Escape');
-      await listed.getByText('Terminated, ').waitFor({ timeout: 30_000 });
+      await listed.getByText('Terminated, ').waitFor();
     }, 120_000);
 
     test('say what is gone, what is no deployment, and drop what stands alone in the address', async () => {

@@ -15,7 +15,7 @@ describeInBrowser('the other pages', { settings: { MUSTER_AUTH: 'token' } }, (on
 
   beforeAll(async () => {
     token = (await readFile(join(on.stack.dataDir, 'admin-token'), 'utf8')).trim();
-  }, 180_000);
+  }, 480_000);
   beforeEach(async () => {
     await signIn(token);
   });
@@ -57,7 +57,7 @@ describeInBrowser('the other pages', { settings: { MUSTER_AUTH: 'token' } }, (on
     const page = await opened('batches', 'Batches');
     await region(page, 'Batcher').getByText('working').waitFor();
     const row = table(page, 'Batches').getByRole('row').filter({ hasText: 'waiting' });
-    await row.getByText('its window ends, or it is full').waitFor({ timeout: 45_000 });
+    await row.getByText('its window ends, or it is full').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await act(page, 'Pause', /1 would change/);
     await region(page, 'Batcher').getByText('nothing is sent until it is resumed').waitFor();
@@ -80,11 +80,11 @@ describeInBrowser('the other pages', { settings: { MUSTER_AUTH: 'token' } }, (on
     await page.waitForURL(/shown=nightly/);
     const one = region(page, 'Schedule nightly');
     await one.getByText(SHOWN).waitFor();
-    await region(page, 'Next times').getByRole('listitem').nth(4).waitFor({ timeout: 20_000 });
+    await region(page, 'Next times').getByRole('listitem').nth(4).waitFor();
     await act(page, 'Trigger', /1 would change: nightly/);
-    await table(page, 'Runs').getByRole('row').nth(1).waitFor({ timeout: 20_000 });
+    await table(page, 'Runs').getByRole('row').nth(1).waitFor();
     await act(page, 'Pause', /1 would change: nightly/);
-    await one.getByText('It is paused: these times will pass.').waitFor({ timeout: 20_000 });
+    await one.getByText('It is paused: these times will pass.').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await act(page, 'Resume', /1 would change: nightly/);
     await page.goto('/ui/schedules?shown=none');
@@ -129,7 +129,7 @@ describeInBrowser('the other pages', { settings: { MUSTER_AUTH: 'token' } }, (on
     await table(page, 'Webhooks').getByRole('link', { name: 'pager' }).click();
     await page.waitForURL(/shown=pager/);
     await act(page, 'Test', /1 would change: pager/);
-    await table(page, 'Deliveries').getByRole('rowheader', { name: 'ping' }).waitFor({ timeout: 20_000 });
+    await table(page, 'Deliveries').getByRole('rowheader', { name: 'ping' }).waitFor();
     expect(await page.content()).not.toContain('secret-part');
     expect(await accessibilityFaults(page)).toEqual([]);
     await act(page, 'Disable', /1 would change: pager/);

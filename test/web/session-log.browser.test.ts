@@ -17,7 +17,7 @@ const waiting = (gate: string) => `- hosts: all
     - name: Wait for the gate
       ansible.builtin.wait_for:
         path: ${gate}
-        timeout: 300
+        timeout: 900
         sleep: 1
 `;
 /** More lines than an element can be high. */
@@ -37,12 +37,16 @@ describeInBrowser('the log of a session', {}, (on) => {
     await on.stack.configure('waiting', repository.url, ['wait.yml'], ['n1', 'n2']);
     await on.stack.create('long', 'waiting', { ansible_limit: 'n1' });
     ({ id } = await on.stack.session('long'));
-    own = await eventually('the playbook waits', async () => {
-      const { body } = await on.stack.call('GET', '/api/v1/sessions/long/log-lines');
-      return JSON.stringify(body).includes('it begins') ? body.total : undefined;
-    });
+    own = await eventually(
+      'the playbook waits',
+      async () => {
+        const { body } = await on.stack.call('GET', '/api/v1/sessions/long/log-lines');
+        return JSON.stringify(body).includes('it begins') ? body.total : undefined;
+      },
+      240_000,
+    );
     for (let first = 1; first <= MANY; first += PIECE) await flood(first, first + PIECE - 1);
-  }, 180_000);
+  }, 480_000);
   on.beforeClose(async () => {
     if (gate !== undefined) await writeFile(gate, '');
   });
@@ -135,7 +139,10 @@ describeInBrowser('the log of a session', {}, (on) => {
       await page.keyboard.press('Enter');
       await isDrawn(own + 12_345);
       await page.waitForURL(`**q=FLOOD*#L${own + 12_345}`);
-      expect(await page.getByRole('status', { name: 'Found' }).textContent()).toBe('11 lines have it');
+      await page
+        .getByRole('status', { name: 'Found' })
+        .filter({ hasText: /^11 lines have it$/ })
+        .waitFor();
       await page.getByRole('button', { name: 'Next match' }).click();
       await isDrawn(own + 123_450);
       await output().focus();
@@ -194,7 +201,7 @@ describeInBrowser('the log of a session', {}, (on) => {
         .getByRole('region', { name: `Line ${last + 2}` })
         .getByText('waited for')
         .waitFor();
-      expect(await page.getByRole('status', { name: 'Notice' }).count()).toBe(0);
+      await page.getByRole('status', { name: 'Notice' }).waitFor({ state: 'detached' });
     });
 
     test('leads from failure to failure', async () => {
@@ -244,8 +251,11 @@ describeInBrowser('the log of a session', {}, (on) => {
     const { page } = on.seen;
     const name = await on.stack.create('cut', 'waiting', { ansible_limit: 'n2' });
     const { id: cut } = await on.stack.session(name);
-    await eventually('its playbook waits', async () =>
-      JSON.stringify((await on.stack.call('GET', `/api/v1/sessions/${name}/log-lines`)).body).includes('it begins'),
+    await eventually(
+      'its playbook waits',
+      async () =>
+        JSON.stringify((await on.stack.call('GET', `/api/v1/sessions/${name}/log-lines`)).body).includes('it begins'),
+      240_000,
     );
     const { body } = await on.stack.call('GET', `/api/v1/sessions/${name}/log-lines`);
     await add('\n[muster] 12345 lines, 9000000 bytes of output were left out here\nbehind it\n', cut);

@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { accessibilityFaults, openPage } from '../support/browser.ts';
+import { accessibilityFaults, bar, openPage } from '../support/browser.ts';
 import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeInBrowser } from '../support/in-browser.ts';
@@ -20,7 +20,7 @@ const waiting = (gate: string) => `- hosts: all
     - name: Wait for the gate
       ansible.builtin.wait_for:
         path: ${gate}
-        timeout: 120
+        timeout: 900
         sleep: 1
 `;
 const FAILING = `- hosts: all
@@ -41,7 +41,7 @@ describeInBrowser('sessions in the web UI', {}, (on) => {
     await repository.commit({ 'wait.yml': waiting(gate), 'fail.yml': FAILING });
     await on.stack.configure('waiting', repository.url, ['wait.yml'], ['n1']);
     await on.stack.configure('failing', repository.url, ['fail.yml'], ['n1', 'n2']);
-  }, 180_000);
+  }, 480_000);
   const { test } = on;
   const connection = (page = on.seen.page) => page.getByRole('status', { name: 'Connection' });
   const live = (page = on.seen.page) => connection(page).getByText('Live').waitFor();
@@ -89,7 +89,9 @@ describeInBrowser('sessions in the web UI', {}, (on) => {
       await page.goto('/ui/sessions/unwanted');
       await page.getByRole('button', { name: 'Cancel' }).click();
       const dialog = page.getByRole('dialog', { name: 'Cancel' });
-      expect(await dialog.getByRole('group', { name: 'Effect' }).textContent()).toMatch(/^1 session: unwanted/);
+      const effect = dialog.getByRole('group', { name: 'Effect' });
+      await effect.filter({ hasText: '1 session: unwanted' }).waitFor();
+      expect(await effect.textContent()).toMatch(/^1 session: unwanted/);
       expect(await accessibilityFaults(page)).toEqual([]);
       await page.keyboard.press('Escape');
       await dialog.waitFor({ state: 'detached' });
@@ -201,13 +203,13 @@ describeInBrowser('sessions in the web UI', {}, (on) => {
         await tab.goto('/ui/sessions');
         await live(tab);
       }
-      expect(proxy.openStreams()).toBe(1);
+      await eventually('there is one stream', () => proxy.openStreams() === 1, undefined, proxy.openStreams);
       await on.stack.create('for-all', 'failing');
       for (const tab of tabs) {
         await tab.bringToFront();
         await tab.getByRole('link', { name: 'for-all' }).waitFor();
       }
-      expect(proxy.openStreams()).toBe(1);
+      await eventually('there is one stream', () => proxy.openStreams() === 1, undefined, proxy.openStreams);
     }, 90_000);
 
     test('is cut, or held, makes the page stale within 16 s, and true 10 s after the return', async () => {
@@ -229,14 +231,17 @@ describeInBrowser('sessions in the web UI', {}, (on) => {
       await page.goto('/ui/sessions');
       await live(page);
       between[how]();
-      await page.getByRole('alert').filter({ hasText: 'old' }).waitFor({ timeout: 16_500 });
+      await page
+        .getByRole('alert')
+        .filter({ hasText: 'old' })
+        .waitFor({ timeout: bar(16_500) });
       expect(await connection(page).textContent()).toBe('Stale');
       const name = `while-${how}`;
       await on.stack.create(name, 'failing');
       between.restore();
-      await page.getByRole('link', { name }).waitFor({ timeout: 10_000 });
+      await page.getByRole('link', { name }).waitFor({ timeout: bar(10_000) });
       await live(page);
-      await eventually('the banner is gone', async () => (await page.getByRole('alert').count()) === 0, 2_000);
+      await eventually('the banner is gone', async () => (await page.getByRole('alert').count()) === 0);
     }
 
     /** The page comes by the proxy. */

@@ -22,7 +22,7 @@ describeInBrowser('the web UI of a stack with tokens', { settings: { MUSTER_AUTH
     expect((await on.stack.call('PUT', '/v3/components', components, admin)).status).toBe(200);
     const reached = { ...layers[0], status: 'applied', session_name: '' };
     expect((await on.stack.call('PATCH', '/v3/components/n1', { state: [reached] }, admin)).status).toBe(200);
-  }, 180_000);
+  }, 480_000);
 
   const makeToken = async (role: string, name: string): Promise<string> =>
     (await on.stack.call('POST', '/api/v1/tokens', { role, name }, admin)).body.token;

@@ -26,7 +26,7 @@ const playbook = (gate: string) => `- hosts: all
     - name: Wait for the gate
       ansible.builtin.wait_for:
         path: ${gate}
-        timeout: 120
+        timeout: 900
         sleep: 1
     - name: Look at the disk
       ansible.builtin.command: sh -c 'test ! -e "$FLEET_NODE_ROOT/broken"'
@@ -67,7 +67,7 @@ describeNeeding(browserMissing() ?? stackMissing() ?? sshMissing(), 'a fleet of 
     expect((await stack.call('PATCH', '/v3/options', { batch_window: 1, batcher_check_interval: 1 })).status).toBe(200);
     process.kill(Number(await readFile(join(fleet, AWAY, 'sshd.pid'), 'utf8')));
     await writeFile(join(fleet, BROKEN, 'root', 'broken'), '');
-  }, 180_000);
+  }, 480_000);
   afterAll(async () => {
     if (gate !== undefined) await writeFile(gate, '');
     if (fleet !== undefined) execFileSync(join(EXAMPLE, 'stop.sh'), [fleet]);
@@ -144,13 +144,13 @@ describeNeeding(browserMissing() ?? stackMissing() ?? sshMissing(), 'a fleet of 
       .first()
       .waitFor();
     await go('Fleet');
-    await page.getByRole('table', { name: 'Running' }).getByRole('link').first().waitFor({ timeout: 60_000 });
+    await page.getByRole('table', { name: 'Running' }).getByRole('link').first().waitFor();
     await writeFile(gate, '');
     const attention = page.getByRole('table', { name: 'Needs attention' });
     const failed = attention.getByRole('row').filter({ hasText: 'the disk is full' });
     const away = attention.getByRole('row').filter({ hasText: /unreachable|connect/i });
-    await Promise.all([failed, away].map((row) => row.waitFor({ timeout: 120_000 })));
-    await count('configured').filter({ hasText: /^10$/ }).first().waitFor({ timeout: 30_000 });
+    await Promise.all([failed, away].map((row) => row.waitFor()));
+    await count('configured').filter({ hasText: /^10$/ }).first().waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
 
     // One click to the failing task.
@@ -171,14 +171,14 @@ describeNeeding(browserMissing() ?? stackMissing() ?? sshMissing(), 'a fleet of 
       .waitFor();
     await retry.getByRole('button', { name: 'Confirm' }).click();
     await retry.getByRole('status', { name: 'Result' }).getByRole('link').click();
-    await page.getByText('The session has ended').waitFor({ timeout: 90_000 });
+    await page.getByText('The session has ended').waitFor();
     await page.getByText('2 applied, 0 failed').waitFor();
 
     await go('Fleet');
     await count('configured')
       .filter({ hasText: new RegExp(`^${HOSTS}$`) })
       .first()
-      .waitFor({ timeout: 30_000 });
-    await page.getByText('Nothing needs attention.').waitFor({ timeout: 30_000 });
+      .waitFor();
+    await page.getByText('Nothing needs attention.').waitFor();
   }, 300_000);
 });
