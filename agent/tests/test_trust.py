@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import getpass
 import json
 import os
+import random
 import shutil
 import socket
 import stat
@@ -200,7 +202,7 @@ class Sshd(NamedTuple):
     def lets_in(self, key: Path) -> bool:
         command = ['ssh', '-F', '/dev/null', '-i', str(key), '-p', str(self.port), '-o', 'BatchMode=yes']
         command += ['-o', 'StrictHostKeyChecking=no', '-o', f'UserKnownHostsFile={key.parent / "known"}']
-        done = subprocess.run([*command, f'{getpass.getuser()}@127.0.0.1', 'true'], capture_output=True, timeout=20)
+        done = subprocess.run([*command, f'{getpass.getuser()}@127.0.0.1', 'true'], capture_output=True, timeout=120)
         return done.returncode == 0
 
 
@@ -213,9 +215,7 @@ def sshd(tmp_path: Path, node: Callable[[str], Node]) -> Iterator[Sshd]:
     if os.geteuid() == 0:
         Path('/run/sshd').mkdir(exist_ok=True)
     keygen(tmp_path / 'host_key')
-    with socket.socket() as free:
-        free.bind(('127.0.0.1', 0))
-        port = free.getsockname()[1]
+    port = free_port()
     config = tmp_path / 'sshd_config'
     lines = ['ListenAddress 127.0.0.1', f'Port {port}', f'HostKey {tmp_path / "host_key"}', 'UsePAM no']
     lines += [f'PidFile {tmp_path / "sshd.pid"}', 'AuthorizedKeysFile none', 'StrictModes no']
@@ -224,7 +224,7 @@ def sshd(tmp_path: Path, node: Callable[[str], Node]) -> Iterator[Sshd]:
     until(lambda: (tmp_path / 'sshd.pid').exists())
     yield Sshd(process, port)
     process.terminate()
-    process.wait(timeout=10)
+    process.wait(timeout=120)
 
 
 def test_a_real_sshd_lets_in_who_has_a_certificate_from_then_on(
@@ -249,8 +249,17 @@ def test_an_sshd_that_would_not_come_back_is_not_told(gateway: Start, node: Call
     one.config.write_text(one.config.read_text() + 'Nonsense yes\n')
     one.set_up()
     assert one.log[-1].startswith(f'sshd is not told, since it refuses {one.config}: ')
-    with socket.create_connection(('127.0.0.1', sshd.port), timeout=5) as connection:
+    with socket.create_connection(('127.0.0.1', sshd.port), timeout=60) as connection:
         assert connection.recv(4) == b'SSH-'
+
+
+def free_port() -> int:
+    """A port for a server that starts later: of no outgoing connection, and of no test of another suite."""
+    while True:
+        port = random.randrange(32_000, 32_700)
+        with contextlib.suppress(OSError), socket.socket() as free:
+            free.bind(('127.0.0.1', port))
+            return port
 
 
 def keygen(file: Path) -> None:
@@ -258,7 +267,7 @@ def keygen(file: Path) -> None:
 
 
 def until(there: Callable[[], bool]) -> None:
-    end = time.monotonic() + 15
+    end = time.monotonic() + 120
     while not there():
         assert time.monotonic() < end
         time.sleep(0.05)

@@ -9,7 +9,7 @@ import requests
 
 from muster_run.masking import Masker
 
-TIMEOUT = 3
+TIMEOUT = 10
 """Seconds that the server may take to connect, and between two parts of an answer."""
 
 

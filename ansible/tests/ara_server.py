@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import urllib.request
 from pathlib import Path
 from typing import Any
 
-from runs import wait_until
+from runs import free_port, wait_until
 
 MANAGE = Path(sys.executable).parent / 'ara-manage'
 
@@ -20,9 +19,7 @@ class AraServer:
     """Runs until `close`; listens on a port of its own."""
 
     def __init__(self, directory: Path) -> None:
-        with socket.socket() as probe:
-            probe.bind(('127.0.0.1', 0))
-            address = f'127.0.0.1:{probe.getsockname()[1]}'
+        address = f'127.0.0.1:{free_port()}'
         self.url = f'http://{address}'
         env = {**os.environ, 'ARA_BASE_DIR': str(directory), 'ARA_ALLOWED_HOSTS': '["127.0.0.1"]'}
         log = directory / 'server.log'
@@ -36,12 +33,12 @@ class AraServer:
     def records(self, kind: str, **query: str) -> list[dict[str, Any]]:
         """Records of one kind, as its API lists them."""
         words = '&'.join(f'{key}={value}' for key, value in query.items())
-        with urllib.request.urlopen(f'{self.url}/api/v1/{kind}?{words}', timeout=30) as answer:
+        with urllib.request.urlopen(f'{self.url}/api/v1/{kind}?{words}', timeout=120) as answer:
             return json.load(answer)['results']
 
     def record(self, kind: str, number: int) -> dict[str, Any]:
         """One record with all that belongs to it."""
-        with urllib.request.urlopen(f'{self.url}/api/v1/{kind}/{number}', timeout=30) as answer:
+        with urllib.request.urlopen(f'{self.url}/api/v1/{kind}/{number}', timeout=120) as answer:
             return json.load(answer)
 
     def close(self) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import random
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -15,7 +18,7 @@ from typing import Any
 ANSIBLE = Path(__file__).resolve().parents[1]
 LAUNCHER = ANSIBLE / 'launcher' / 'launch.py'
 PLAYBOOK = Path(sys.executable).parent / 'ansible-playbook'
-PATIENCE = 120.0
+PATIENCE = 300.0
 """Seconds after which a condition that a test waits for counts as never coming."""
 
 
@@ -46,6 +49,15 @@ def is_running(pid: int) -> bool:
         return Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[0] not in 'ZX'
     except OSError:
         return False
+
+
+def free_port() -> int:
+    """A port for a server that starts later: of no outgoing connection, and of no test of another suite."""
+    while True:
+        port = random.randrange(32_000, 32_700)
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            probe.bind(('127.0.0.1', port))
+            return port
 
 
 class Run:

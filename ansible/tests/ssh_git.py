@@ -9,6 +9,8 @@ import subprocess
 import time
 from pathlib import Path
 
+from runs import PATIENCE, free_port
+
 SSHD = shutil.which('sshd', path=f'{os.environ.get("PATH", "")}:/usr/sbin')
 
 
@@ -19,9 +21,7 @@ class SshGit:
         directory.mkdir()
         for name in ('host', 'client'):
             subprocess.run(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', directory / name], check=True)
-        with socket.socket() as probe:
-            probe.bind(('127.0.0.1', 0))
-            self.port = probe.getsockname()[1]
+        self.port = free_port()
         lines = [
             f'Port {self.port}',
             'ListenAddress 127.0.0.1',
@@ -47,7 +47,7 @@ class SshGit:
         self._server.wait(20)
 
     def _await(self) -> None:
-        end = time.monotonic() + 20
+        end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             try:
                 socket.create_connection(('127.0.0.1', self.port), timeout=1).close()

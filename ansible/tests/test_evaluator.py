@@ -23,7 +23,7 @@ def ask(tmp_path: Path, *requests: dict, before: Callable[[], None] | None = Non
         text=True,
         cwd=tmp_path,
         env={},
-        timeout=120,
+        timeout=300,
         preexec_fn=before,
     )
     assert done.returncode == 0, done.stderr

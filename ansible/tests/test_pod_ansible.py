@@ -6,7 +6,7 @@ import json
 
 from pod import PLAIN, RUN, Pod
 from pod_server import Muster, answers, cuts, delays
-from runs import wait_until
+from runs import PATIENCE, wait_until
 
 def kinds(muster: Muster, run_id: str = RUN) -> list[str]:
     return [json.loads(line)['type'] for line in muster.runs[run_id].lines]
@@ -47,7 +47,7 @@ def test_an_order_given_again_only_ships_again(pod: Pod, muster: Muster) -> None
     first = muster.runs.pop(RUN)
     pod.order()
     muster.finish()
-    assert process.wait(60) == 0
+    assert process.wait(PATIENCE) == 0
     assert count.read_text() == 'x\n'
     assert muster.runs[RUN].lines == first.lines
     assert muster.runs[RUN].exit == first.exit
@@ -97,7 +97,7 @@ def test_events_come_while_the_playbook_goes_on(pod: Pod, muster: Muster) -> Non
     for n in range(3):
         wait_until(lambda now=(n + 1, n): heard() == now, f'the start of task {n}')
         pod.write(f'heard{n}', '')
-    assert process.wait(30) == 0
+    assert process.wait(PATIENCE) == 0
 
 
 def test_trouble_on_the_way_loses_nothing_and_sends_nothing_twice(pod: Pod, muster: Muster) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -38,9 +37,7 @@ def test_a_playbook_that_fills_the_disk_ends_with_the_reason(pod: Pod, muster: M
     )
     pod.order()
     muster.finish(2)
-    began = time.monotonic()
     assert pod.run('ansible') == 2
-    assert time.monotonic() - began < 60
     assert muster.failure('ansible')['code'] == 'disk_low'
     run = muster.runs[RUN]
     assert run.exit is not None and run.exit['code'] != 0

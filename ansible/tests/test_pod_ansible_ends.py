@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from pod import RUN, Pod
 from pod_server import Muster, answers, cuts
-from runs import is_running, wait_until
+from runs import PATIENCE, is_running, wait_until
 
 def test_a_token_that_is_not_taken_any_more_ends_playbook_and_container(pod: Pod, muster: Muster) -> None:
     pod.inventory_done('h1')
@@ -26,7 +26,7 @@ def test_a_token_that_is_not_taken_any_more_ends_playbook_and_container(pod: Pod
     process = pod.start('ansible')
     wait_until(pod.path('up').exists, 'the playbook')
     muster.token = 'another'
-    assert process.wait(30) == 1
+    assert process.wait(PATIENCE) == 1
     assert pod.path(f'muster/work/runs/{RUN}/exit.json').exists()
 
 
@@ -39,10 +39,8 @@ def test_term_ends_the_playbook_and_ships_what_there_is(pod: Pod, muster: Muster
     pod.order()
     process = pod.start('ansible')
     pid = int(wait_until(lambda: pod.path('up').exists() and pod.read('up').strip(), 'the playbook'))
-    began = time.monotonic()
     process.send_signal(signal.SIGTERM)
-    assert process.wait(30) == 128 + signal.SIGTERM
-    assert time.monotonic() - began < 10
+    assert process.wait(PATIENCE) == 128 + signal.SIGTERM
     assert not is_running(pid)
     run = muster.runs[RUN]
     assert run.exit is not None and run.exit['code'] == 143
@@ -68,7 +66,7 @@ def test_an_ansible_that_ends_by_itself_on_term(
     process = pod.start('ansible')
     wait_until(pod.path('up').exists, 'the playbook')
     process.send_signal(signal.SIGTERM)
-    assert process.wait(30) == 128 + signal.SIGTERM
+    assert process.wait(PATIENCE) == 128 + signal.SIGTERM
     assert json.loads(pod.read(f'muster/work/runs/{RUN}/exit.json'))['code'] == by_itself
     end = muster.runs[RUN].exit
     assert end is not None and (end['code'], end['signal']) == told
@@ -94,8 +92,9 @@ def test_after_term_what_waits_for_a_muster_that_was_away_is_sent_at_once(pod: P
     wait_until(asked.is_set, 'the trouble')
     began = time.monotonic()
     process.send_signal(signal.SIGTERM)
-    assert process.wait(30) == 128 + signal.SIGTERM
-    assert time.monotonic() - began < 6
+    assert process.wait(PATIENCE) == 128 + signal.SIGTERM
+    # It does not wait for the end of that pause.
+    assert time.monotonic() - began < 50
     assert not muster.faults
     run = muster.runs[RUN]
     assert run.exit is not None
@@ -109,8 +108,9 @@ def test_term_while_it_waits_for_orders_ends_it_at_once(pod: Pod, muster: Muster
     wait_until(lambda: any('/next' in path for _, path in muster.requests), 'the question')
     began = time.monotonic()
     process.send_signal(signal.SIGTERM)
-    assert process.wait(10) == 128 + signal.SIGTERM
-    assert time.monotonic() - began < 2
+    assert process.wait(PATIENCE) == 128 + signal.SIGTERM
+    # Before the answer to its question, which takes 25 s.
+    assert time.monotonic() - began < 20
 
 
 def test_as_process_1_it_leaves_no_zombie_and_ends_on_term(pod: Pod, muster: Muster) -> None:
@@ -118,9 +118,9 @@ def test_as_process_1_it_leaves_no_zombie_and_ends_on_term(pod: Pod, muster: Mus
     if subprocess.run([*unshare, 'true'], capture_output=True, check=False).returncode != 0:
         pytest.skip('a process table of its own needs root')
     pod.inventory_done('h1')
-    left, gone = pod.path('left'), pod.path('gone')
+    left, go, gone = pod.path('left'), pod.path('go'), pod.path('gone')
     # Until it has left the session of the run, the end of the run ends it too.
-    orphan = f'(setsid sh -c "touch {left}; sleep 3; touch {gone}" > /dev/null 2>&1 &)'
+    orphan = f'(setsid sh -c "touch {left}; until [ -e {go} ]; do sleep 0.1; done; touch {gone}" > /dev/null 2>&1 &)'
     pod.playbook(
         '- hosts: all\n  gather_facts: false\n  tasks:\n'
         f'    - raw: {orphan}; until [ -e {left} ]; do sleep 0.1; done\n'
@@ -130,10 +130,11 @@ def test_as_process_1_it_leaves_no_zombie_and_ends_on_term(pod: Pod, muster: Mus
     wait_until(lambda: muster.runs.get(RUN) and muster.runs[RUN].exit, 'the end of the run')
     inner = children_of(outer.pid)[0]
     wait_until(lambda: len(children_of(inner)) == 1, 'the orphan at process 1')
+    go.touch()
     wait_until(gone.exists, 'the end of the orphan')
     wait_until(lambda: children_of(inner) == [], 'its status to be taken')
     os.kill(inner, signal.SIGTERM)
-    assert outer.wait(10) == 128 + signal.SIGTERM
+    assert outer.wait(PATIENCE) == 128 + signal.SIGTERM
 
 
 def children_of(pid: int) -> list[int]:
@@ -156,7 +157,7 @@ def test_a_launcher_that_is_killed_is_a_lost_run(pod: Pod, muster: Muster) -> No
     process = pod.start('ansible')
     pid = int(wait_until(lambda: pod.path('up').exists() and pod.read('up').strip(), 'the playbook'))
     os.kill(json.loads(pod.read(f'muster/work/runs/{RUN}/claim'))['pid'], signal.SIGKILL)
-    assert process.wait(30) == 1
+    assert process.wait(PATIENCE) == 1
     assert muster.failure('ansible')['code'] == 'run_lost'
     assert muster.runs[RUN].exit is None
     assert not is_running(pid)
@@ -173,5 +174,5 @@ def test_what_muster_does_not_want_any_more_is_ended(pod: Pod, muster: Muster) -
     wait_until(pod.path('up').exists, 'the playbook')
     muster.faults = [('/runs/', answers(404, {'code': 'not_found'}))] * 5
     muster.finish(4)
-    assert process.wait(40) == 4
+    assert process.wait(PATIENCE) == 4
     assert pod.path(f'muster/work/runs/{RUN}/exit.json').exists()

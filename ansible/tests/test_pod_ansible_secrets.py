@@ -7,7 +7,7 @@ import os
 import pytest
 from pod import PLAIN, RUN, SECOND_RUN, Pod
 from pod_server import Muster
-from runs import wait_until
+from runs import PATIENCE, wait_until
 
 def test_extra_variables_come_by_files_that_nobody_else_may_read(pod: Pod, muster: Muster) -> None:
     pod.inventory_done('h1')
@@ -77,7 +77,7 @@ def test_keys_are_put_into_place_for_us_alone_and_renewed_while_a_playbook_runs(
     pod.write('muster/session/certificate', 'CERTIFICATE 2\n')
     wait_until(lambda: certificate.read_text() == 'CERTIFICATE 2\n', 'the renewed certificate')
     go.touch()
-    assert process.wait(60) == 0
+    assert process.wait(PATIENCE) == 0
 
 
 def test_a_layer_waits_until_the_renewed_certificate_is_mounted(pod: Pod, muster: Muster) -> None:
@@ -98,7 +98,7 @@ def test_a_layer_waits_until_the_renewed_certificate_is_mounted(pod: Pod, muster
     wait_until(lambda: any(asks in path for _, path in muster.requests), 'the second order')
     pod.write('muster/session/certificate', 'CERTIFICATE 2\n')
     pod.write('muster/session/certificate_until', '2000\n')
-    assert process.wait(60) == 0
+    assert process.wait(PATIENCE) == 0
     assert used.read_text() == 'CERTIFICATE 1\nCERTIFICATE 2\n'
 
 
@@ -120,7 +120,7 @@ def test_a_layer_has_a_password_and_masks_that_changed_with_the_time_that_it_wai
     pod.write('muster/session/vault_password', 'right-word')
     pod.mask('wrong-word', 'right-word')
     pod.write('muster/session/certificate_until', '1001\n')
-    assert process.wait(60) == 0
+    assert process.wait(PATIENCE) == 0
     assert used.read_text() == 'right-word'
     assert '********' in muster.everything() and 'right-word' not in muster.everything()
 
@@ -132,4 +132,4 @@ def test_a_layer_that_waits_for_a_certificate_ends_with_its_pod(pod: Pod, muster
     process = pod.start('ansible')
     wait_until(lambda: any('/next' in path for _, path in muster.requests), 'the order')
     process.terminate()
-    assert process.wait(30) == 143
+    assert process.wait(PATIENCE) == 143

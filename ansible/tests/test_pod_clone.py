@@ -20,7 +20,7 @@ from muster_pod.git_address import parse_address
 from muster_pod.git_failure import read_git_failure
 from pod import POD, Pod
 from pod_server import Muster, answers, cuts, delays
-from runs import is_running, require_tmpfs, wait_until
+from runs import PATIENCE, is_running, require_tmpfs, wait_until
 from ssh_git import SSHD, SshGit
 
 
@@ -180,7 +180,8 @@ def test_the_first_failure_ends_all_others(pod: Pod, repositories: GitServer) ->
     listed(pod, slow, entry(f'{repositories.url}/a', 'e' * 40))
     began = time.monotonic()
     assert pod.run('clone') == 1
-    assert time.monotonic() - began < 15
+    # A connection that is not taken is given up after two minutes.
+    assert time.monotonic() - began < 90
 
 
 def test_no_secret_is_in_a_command_line_or_an_environment(
@@ -309,9 +310,10 @@ def test_term_ends_git_too(pod: Pod, repositories: GitServer) -> None:
     assert gits
     began = time.monotonic()
     process.send_signal(signal.SIGTERM)
-    assert process.wait(20) == 128 + signal.SIGTERM
-    assert time.monotonic() - began < 3
-    assert not any(is_running(pid) for pid in gits)
+    assert process.wait(PATIENCE) == 128 + signal.SIGTERM
+    # Before the answer to git, which takes 30 s.
+    assert time.monotonic() - began < 25
+    wait_until(lambda: not any(is_running(pid) for pid in gits), 'the end of git')
     assert leftovers(pod) == []
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from muster_pod.git import GitFailed, Gits
 from muster_pod.git_failure import read_git_failure
+from runs import is_running, wait_until
 
 MIB = 1024 * 1024
 
@@ -41,24 +42,16 @@ def test_what_git_prints_does_not_keep_it_waiting(tmp_path: Path) -> None:
 
 def test_one_that_hangs_is_ended_with_all_that_it_has_started(tmp_path: Path) -> None:
     # As ssh does to a server that hangs, what git has started holds its stderr open.
-    hung = gits(tmp_path, f'sleep 60 & echo $! > {tmp_path}/helper; wait', limit=0.5)
+    hung = gits(tmp_path, f'sleep 60 & echo $! > {tmp_path}/helper; wait', limit=5)
     began = time.monotonic()
     with pytest.raises(GitFailed) as failed:
         hung.run('clone')
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 50
     # It may pass by itself, so it counts as one try.
-    assert read_git_failure(failed.value.stderr) == ('clone_failed', 'fatal: git did not end within 0.5 s')
+    assert read_git_failure(failed.value.stderr) == ('clone_failed', 'fatal: git did not end within 5 s')
     helper = int((tmp_path / 'helper').read_text())
-    assert not _is_running(helper)
+    wait_until(lambda: not is_running(helper), 'the end of the helper')
 
 
 def test_one_that_ends_in_time_is_left_alone(tmp_path: Path) -> None:
-    gits(tmp_path, 'sleep 0.1', limit=20).run('clone')
-
-
-def _is_running(pid: int) -> bool:
-    """Whether there is such a process that is no zombie."""
-    try:
-        return Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[0] != 'Z'
-    except OSError:
-        return False
+    gits(tmp_path, 'sleep 0.1', limit=120).run('clone')

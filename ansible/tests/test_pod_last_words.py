@@ -12,7 +12,7 @@ from git_server import PASSWORD, USER, GitServer
 from muster_pod.last_words import leave_words
 from pod import SECOND_RUN, Pod
 from pod_server import Muster, answers, cuts
-from runs import wait_until
+from runs import PATIENCE, wait_until
 
 OTHER_PROTOCOL = answers(400, {'code': 'runner_protocol_unsupported', 'title': 'Runner protocol is not known'})
 
@@ -40,7 +40,7 @@ def test_a_reason_that_muster_is_away_for_is_there_before_it_is_given_up(
     process = pod.start('clone')
     wait_until(pod.last_words, 'the words')
     process.send_signal(signal.SIGTERM)
-    process.wait(20)
+    process.wait(PATIENCE)
     assert 'Authentication failed' in pod.last_words()
 
 
@@ -74,7 +74,7 @@ def test_a_protocol_that_is_not_spoken(pod: Pod, muster: Muster) -> None:
     muster.fault('/jobs/', *[OTHER_PROTOCOL] * 200)
     code = 'import sys, muster_pod.ingest as i, muster_pod.__main__ as m; i._UPDATE_SECONDS = 1.0; sys.exit(m.main(sys.argv))'
     words = [sys.executable, '-c', code, 'inventory']
-    done = subprocess.run(words, env=pod.env, cwd='/', capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(words, env=pod.env, cwd='/', capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert done.returncode == 1, done.stderr
     assert pod.last_words() == 'Muster does not take this session: 400 Runner protocol is not known'
 

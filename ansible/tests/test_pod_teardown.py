@@ -9,7 +9,7 @@ import sys
 import pytest
 from pod import Pod
 from pod_server import Muster, answers, cuts
-from runs import wait_until
+from runs import PATIENCE, wait_until
 
 
 def test_it_waits_for_muster_and_takes_its_exit_status(pod: Pod, muster: Muster) -> None:
@@ -20,7 +20,7 @@ def test_it_waits_for_muster_and_takes_its_exit_status(pod: Pod, muster: Muster)
     with muster.changed:
         muster.teardown = {'done': True, 'exit_code': 3}
         muster.changed.notify_all()
-    assert process.wait(30) == 3
+    assert process.wait(PATIENCE) == 3
     assert muster.states('teardown') == ['started', 'done']
 
 
@@ -28,7 +28,7 @@ def test_term_ends_it_at_once(pod: Pod, muster: Muster) -> None:
     process = pod.start('teardown')
     wait_until(lambda: any('/teardown?' in path for _, path in muster.requests), 'the question')
     process.send_signal(signal.SIGTERM)
-    assert process.wait(5) == 128 + signal.SIGTERM
+    assert process.wait(PATIENCE) == 128 + signal.SIGTERM
 
 
 def test_a_session_that_is_unknown_ends_it(pod: Pod, muster: Muster) -> None:
@@ -67,9 +67,9 @@ def test_a_server_that_speaks_an_older_protocol_is_asked_again_since_another_may
 def test_one_that_stays_so_ends_it(pod: Pod, muster: Muster) -> None:
     muster.fault('/teardown?', *[OTHER_PROTOCOL] * 50)
     muster.fault('/steps/', *[OTHER_PROTOCOL] * 50)
-    code = 'import sys, muster_pod.ingest as i, muster_pod.__main__ as m; i._UPDATE_SECONDS = 2.0; sys.exit(m.main(sys.argv))'
+    code = 'import sys, muster_pod.ingest as i, muster_pod.__main__ as m; i._UPDATE_SECONDS = 8.0; sys.exit(m.main(sys.argv))'
     words = [sys.executable, '-c', code, 'teardown']
-    done = subprocess.run(words, env=pod.env, cwd='/', capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(words, env=pod.env, cwd='/', capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert done.returncode == 1, done.stderr
     assert 'Muster does not take this session: 400 Runner protocol is not known' in done.stderr
     assert 2 < len([path for _, path in muster.requests if '/teardown?' in path]) < 20

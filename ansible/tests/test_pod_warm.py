@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from pod import RUN, SECOND_RUN, Pod
 from pod_server import Muster
-from runs import is_running, wait_until
+from runs import PATIENCE, is_running, wait_until
 
 FORKED_ONLY = 0x40
 """Flag of a process that was forked and has not executed a program since (PF_FORKNOEXEC)."""
@@ -67,14 +67,14 @@ def test_each_layer_is_forked_or_executed(pod: Pod, muster: Muster, way: str) ->
         assert 'a-token' not in environment and muster.token not in environment
     order(pod, 1)
     muster.finish(0)
-    assert process.wait(60) == 0
+    assert process.wait(PATIENCE) == 0
     for layer, run_id in enumerate((RUN, SECOND_RUN)):
         run = muster.runs[run_id]
         assert run.exit['code'] == 0
         assert f'layer {layer} nothing before' in run.output.decode()
         assert is_warm(muster, run_id) == (way == 'on')
         assert not any(line['type'] == 'cold_start' for line in said(muster, run_id))
-    assert not any(is_running(pid) for pid in kept)
+    wait_until(lambda: not any(is_running(pid) for pid in kept), 'the end of the warm process')
 
 
 def test_a_process_that_is_killed_costs_a_cold_start(pod: Pod, muster: Muster) -> None:
@@ -86,7 +86,7 @@ def test_a_process_that_is_killed_costs_a_cold_start(pod: Pod, muster: Muster) -
     os.kill(pid, signal.SIGKILL)
     order(pod, 1)
     muster.finish(0)
-    assert process.wait(60) == 0
+    assert process.wait(PATIENCE) == 0
     assert is_warm(muster, RUN) and not is_warm(muster, SECOND_RUN)
     assert muster.runs[SECOND_RUN].exit['code'] == 0
 
@@ -100,5 +100,5 @@ def test_a_process_that_answers_nothing_is_not_waited_for(pod: Pod, muster: Must
     os.kill(pid, signal.SIGSTOP)
     order(pod, 1)
     os.kill(process.pid, signal.SIGTERM)
-    assert process.wait(60) == 128 + signal.SIGTERM
+    assert process.wait(PATIENCE) == 128 + signal.SIGTERM
     wait_until(lambda: not is_running(pid), 'the end of the process')

@@ -240,19 +240,21 @@ def test_what_is_ended_before_the_word_leaves_nothing(far: FarSide) -> None:
 
 
 def test_silence_ends_an_action(far: FarSide) -> None:
-    spoken = Spoken(far, ('SILENCE = 60', 'SILENCE = 1'))
+    spoken = Spoken(far, ('SILENCE = 60', 'SILENCE = 5'))
     spoken.order(far, f'trap "" TERM; echo $$ > {far.directory}/own; while :; do sleep 0.2; done')
     assert spoken.hear() == (b'A', b'')
-    spoken.say(b'.')
+    while not (far.directory / 'own').exists():
+        spoken.say(b'.')
+        time.sleep(0.2)
     own = far.number('own')
-    # The connection is open and says nothing.
+    # The connection is open and says nothing from now on.
     wait_until(lambda: not is_running(own), 'the end of the action')
     assert spoken.process.wait() == 1
     assert not far.folder.exists()
 
 
 def test_signs_of_life_keep_an_action(far: FarSide) -> None:
-    spoken = Spoken(far, ('SILENCE = 60', 'SILENCE = 4'))
+    spoken = Spoken(far, ('SILENCE = 60', 'SILENCE = 5'))
     spoken.order(far, f'until test -e {far.directory}/go; do sleep 0.1; done; exit 5')
     assert spoken.hear() == (b'A', b'')
     for _ in range(15):
