@@ -210,9 +210,11 @@ describe('an operator that was written for the reference', () => {
       const [pod] = JSON.parse(
         await namespace.kubectl(['get', 'pods', '-l', 'control-plane=controller-manager', '-o', 'json']),
       ).items;
-      const text = await (await fetch(`http://${pod.status.podIP}:8443/metrics`)).text();
-      expect(text).toContain('memcached_size 3');
-      expect(text).toContain(`ansible_operator_reconciles_count{GVK="${GROUP}/v1alpha1, Kind=Memcached"} 1`);
+      const metrics = async () => await (await fetch(`http://${pod.status.podIP}:8443/metrics`)).text();
+      expect(await metrics()).toContain('memcached_size 3');
+      // The status of the resource comes first.
+      const counted = `ansible_operator_reconciles_count{GVK="${GROUP}/v1alpha1, Kind=Memcached"} 1\n`;
+      await eventually('the reconcile is counted', async () => (await metrics()).includes(counted), SOON_MS, metrics);
     },
     TEST_MS,
   );
