@@ -70,18 +70,18 @@ cluster_up() {
   network_up
   start_part etcd
   start_part apiserver
-  wait_until 90 "the API server is ready" api_answers || show_logs etcd apiserver
+  wait_until 300 "the API server is ready" api_answers || show_logs etcd apiserver
   start_part controller-manager
   start_part scheduler
   start_part containerd
-  wait_until 60 "containerd is ready" containerd_is_ready || show_logs containerd
+  wait_until 300 "containerd is ready" containerd_is_ready || show_logs containerd
   ensure_pause_image
   start_part kubelet
   start_part proxy
   start_part dns
-  wait_until 90 "the node is ready" node_is_ready || show_logs kubelet containerd
-  wait_until 30 "Services are reachable" services_are_reachable || show_logs proxy
-  wait_until 30 "there is a default service account" kube get serviceaccount default || show_logs controller-manager
+  wait_until 300 "the node is ready" node_is_ready || show_logs kubelet containerd
+  wait_until 180 "Services are reachable" services_are_reachable || show_logs proxy
+  wait_until 180 "there is a default service account" kube get serviceaccount default || show_logs controller-manager
   remember_purpose "$was_up" "$RUN/for"
   echo "$KUBECONFIG_FILE"
 }

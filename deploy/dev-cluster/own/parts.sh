@@ -1,7 +1,7 @@
 # How each part is called.
 # shellcheck shell=bash disable=SC2154
 
-kube() { "$BIN/kubectl" --kubeconfig "$KUBECONFIG_FILE" --request-timeout 10s "$@"; }
+kube() { "$BIN/kubectl" --kubeconfig "$KUBECONFIG_FILE" --request-timeout 30s "$@"; }
 api_answers() { kube get --raw /readyz; }
 # Of its state Ready, as kubelet last told it.   node_says FIELD
 node_says() { kube get node "$NODE" -o "jsonpath={.status.conditions[?(@.type=='Ready')].$1}" 2>/dev/null; }

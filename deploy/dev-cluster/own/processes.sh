@@ -24,7 +24,7 @@ launch() {
   echo $! >"$RUN/$name.pid"
   disown
   # A shell that has not become the program yet would count as not running.
-  wait_until 5 "$name has started" runs "$name" || show_logs "$name"
+  wait_until 60 "$name has started" runs "$name" || show_logs "$name"
 }
 
 stop_part() {

@@ -56,7 +56,7 @@ describe('a pod', () => {
 
   test('reaches a server on this machine, and its log can be read', async () => {
     const url = `http://${hostAddress()}:${(server.address() as AddressInfo).port}/`;
-    const script = `import urllib.request; print(urllib.request.urlopen("${url}", timeout=10).read().decode())`;
+    const script = `import urllib.request; print(urllib.request.urlopen("${url}", timeout=120).read().decode())`;
     await namespace.apply(pod('asks', ['python3', '-c', script]));
     await eventually('the pod has ended', async () => ['Succeeded', 'Failed'].includes(await phaseOf('asks')), 180_000);
     expect(await namespace.kubectl(['logs', 'asks'])).toBe('from the machine\n');
@@ -67,7 +67,7 @@ describe('a pod', () => {
     const url = `http://${hostAddress()}:${(server.address() as AddressInfo).port}/`;
     const script = [
       'import time, urllib.request',
-      `while urllib.request.urlopen("${url}", timeout=10).read() != b"enough":`,
+      `while urllib.request.urlopen("${url}", timeout=120).read() != b"enough":`,
       '    time.sleep(0.1)',
     ].join('\n');
     await namespace.apply(pod('asks-on', ['python3', '-c', script]));
@@ -85,7 +85,7 @@ describe('a pod', () => {
   test('resolves the name of a Service and reaches it', async () => {
     const script =
       'import urllib.request, ssl; ' +
-      'print(urllib.request.urlopen("https://kubernetes.default.svc/version", timeout=10, context=ssl._create_unverified_context()).read().decode())';
+      'print(urllib.request.urlopen("https://kubernetes.default.svc/version", timeout=120, context=ssl._create_unverified_context()).read().decode())';
     await namespace.apply(pod('asks-a-service', ['python3', '-c', script]));
     await eventually(
       'the pod has ended',
