@@ -11,6 +11,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { postgresUser } from '../deploy/stack/postgres-user.ts';
 import { runBeside, type SuiteBeside } from './suite-beside.ts';
 import { type Counts, SUITES, type Suite } from './suites.ts';
 
@@ -40,6 +41,13 @@ function collectMoreSeldom(): void {
   if (process.availableMemory() >= ROOM_FOR_GO) process.env.GOGC ??= '400';
 }
 
+/** Suites that run side by side would else make it at the same time, on a machine that has none yet; those that cannot do without it say why. */
+function makePostgresUser(): void {
+  try {
+    postgresUser();
+  } catch {}
+}
+
 /** Under MUSTER_TEST_REQUIRE=all nothing may be left out, so what was skipped counts as failed. */
 function judged(counts: Counts): Counts {
   if (!strict || counts.skipped.length === 0) return counts;
@@ -52,6 +60,7 @@ async function main(): Promise<number> {
   if (words.includes('--warm')) process.env.MUSTER_TEST_WARM = '1';
   const [name, ...patterns] = words.filter((word) => word !== '--cold' && word !== '--warm');
   collectMoreSeldom();
+  makePostgresUser();
   const workDir = mkdtempSync(join(tmpdir(), 'muster-tests-'));
   const total: Counts = { passed: 0, failed: 0, skipped: [], failures: [] };
   const summary: string[] = [];
