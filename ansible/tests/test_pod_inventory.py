@@ -12,7 +12,7 @@ from muster_pod.environment_vars import add_environment_variables
 from muster_pod.failure import StepFailure
 from pod import Pod
 from pod_server import Fault, Muster, answers, cuts
-from runs import require_tmpfs, wait_until
+from runs import PATIENCE, require_tmpfs, wait_until
 
 LINE = 'cray_cfs_image: false\n'
 
@@ -105,7 +105,7 @@ def test_term_leaves_the_file_too(pod: Pod, muster: Muster, moment: str) -> None
     process = pod.start('inventory')
     wait_until(lambda: any(path.endswith(moment) for _, path in muster.requests), 'the request')
     process.send_signal(signal.SIGTERM)
-    assert process.wait(20) == 128 + signal.SIGTERM
+    assert process.wait(PATIENCE) == 128 + signal.SIGTERM
     assert pod.read('inventory/complete') == '143'
 
 
@@ -151,7 +151,7 @@ def test_the_sidecar_is_waited_for_when_that_is_wanted(pod: Pod) -> None:
         wait_until(lambda: 'waiting for the sidecar' in pod.log('inventory'), 'the wait')
         assert not pod.path('inventory/complete').exists()
         listener.listen()
-        assert process.wait(30) == 0
+        assert process.wait(PATIENCE) == 0
 
 
 class TestVariables:

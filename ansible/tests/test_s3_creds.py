@@ -125,7 +125,7 @@ def test_says_why_there_are_none(cluster: Cluster, creds: ModuleType, case: str)
 def test_asks_again_where_nobody_answers_in_time(
     cluster: Cluster, creds: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(creds, '_TIMEOUT_S', 2)
+    monkeypatch.setattr(creds, '_TIMEOUT_S', 5)
     cluster.secrets['/api/v1/namespaces/team/secrets/s3'] = (200, encoded(access_key='a', secret_key='b'))
     cluster.silent = 2
     assert creds.read_credentials('team', 's3') == {'access_key': 'a', 'secret_key': 'b'}
