@@ -47,7 +47,7 @@ import { SMALL_YOUNG_GENERATION } from './young-generation.ts';
 
 const ROOT = dirname(dirname(import.meta.dirname));
 const ROTATE_EVERY_MS = 30_000;
-const ADMIN_TOKEN_WITHIN_MS = 15_000;
+const ADMIN_TOKEN_WITHIN_MS = 60_000;
 /** A component that ends this often before the stack was ever up will not come up by trying again. */
 const FRUITLESS_STARTS = 5;
 
