@@ -33,7 +33,7 @@ const wanted = (name: string) => ({ name, url: 'https://hooks.test/', events: ['
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  few = openDatabase({ url: database.url, poolSize: 3, connectMs: 60_000 });
+  few = openDatabase({ url: database.url, poolSize: 3, patience: 15 });
   const secrets = createSecretStore(few, cipher, () => new Date());
   deps = { db: few, secrets, addressSeal: openAddressSeal(few, secrets, cipher), clock: () => new Date() };
 });
