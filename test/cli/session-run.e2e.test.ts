@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parse as parseYaml } from 'yaml';
 import type { SessionHost, StreamEnd } from '../../domain/sessions/detail-schema.ts';
 import { always, answer, type FakeApi, openStream, problem, send, startFakeApi } from '../support/fakes/fake-api.ts';
+import { freePort } from '../support/free-port.ts';
 import { cli, startCli } from '../support/stack/command-line.ts';
 import { sessionDetail, sessionHost, sessionProgress, streamEnd } from '../support/temporal/session-answers.ts';
 
@@ -172,6 +173,9 @@ describe('session run', () => {
   });
 
   test('an API that goes away and comes back only costs a message', async () => {
+    await api.close();
+    // A port that nobody else is given while the API is away.
+    api = await startFakeApi(await freePort());
     session({});
     api.on(`GET ${PATH}/progress`, (_request, response) => openStream(response));
     api.on(`GET ${PATH}/events`, (_request, response) => openStream(response));

@@ -26,7 +26,18 @@ export interface LoginResult {
 export function sshOptions(key: LoginKey, knownHosts = '/dev/null'): string[] {
   const strict = knownHosts === '/dev/null' ? 'no' : 'yes';
   return [
-    ...['-F', '/dev/null', '-i', key.file, '-o', 'IdentitiesOnly=yes', '-o', 'BatchMode=yes', '-o', 'ConnectTimeout=5'],
+    ...[
+      '-F',
+      '/dev/null',
+      '-i',
+      key.file,
+      '-o',
+      'IdentitiesOnly=yes',
+      '-o',
+      'BatchMode=yes',
+      '-o',
+      'ConnectTimeout=60',
+    ],
     ...['-o', `StrictHostKeyChecking=${strict}`, '-o', `UserKnownHostsFile=${knownHosts}`, '-o', 'ControlPath=none'],
     ...['-o', 'LogLevel=ERROR'],
   ];
@@ -41,7 +52,7 @@ export function inImage(
 ): Promise<LoginResult> {
   const args = [...sshOptions(key, knownHosts), '-p', String(port), `${user}@${host}`, command];
   return new Promise((resolve) => {
-    execFile('ssh', args, { timeout: 60_000 }, (error, stdout, stderr) => {
+    execFile('ssh', args, { timeout: 240_000 }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : -1, stdout, stderr });
     });
   });
