@@ -1,4 +1,6 @@
 /** The end of resources: the finalizer's run, what stays when it fails, and what others do meanwhile. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../../support/eventually.ts';
 import { kubernetesMissing } from '../../support/kubernetes/kubernetes-api.ts';
@@ -23,7 +25,7 @@ describeNeeding(kubernetesMissing(), 'a resource that is deleted', () => {
     // In the finalizer's run the size says that it is one.
     bench = await openOperatorBench({ finalizer: { name: F, vars: { size: 'end' } } });
     operator = await bench.start();
-  }, 240_000);
+  }, 600_000);
   afterAll(() => bench?.close());
 
   const begins = (name: string) =>
@@ -75,7 +77,7 @@ describeNeeding(kubernetesMissing(), 'a resource that is deleted', () => {
     expect((await bench.read('two'))?.metadata.finalizers).toEqual([F]);
     await bench.change('two', { stats: { ok: 1, failures: null }, events: null, rc: 0 });
     await gone('two');
-  }, 90_000);
+  }, 600_000);
 
   test('with finalizers of others alone: nothing runs; with both, ours alone goes (V27, V28)', async () => {
     expect(await operator.stop()).toBe(0);
@@ -96,25 +98,27 @@ describeNeeding(kubernetesMissing(), 'a resource that is deleted', () => {
     expect(begins('four')).toEqual(['end']);
     for (const name of ['three', 'four']) await patch(name, { metadata: { finalizers: null } });
     await gone('four');
-  }, 120_000);
+  }, 600_000);
 
   test('deleted in its run: the run ends, and the finalizer runs at once (V29, V30); a stop in between loses nothing', async () => {
-    await bench.create('five', { size: 'normal', seconds: 3 });
+    await bench.create('five', { size: 'normal', gate: 'five' });
     await eventually('its run has begun', () => begins('five').length === 1, SOON_MS);
     await bench.remove('five');
     await operator.stop();
     operator = await bench.start();
+    writeFileSync(join(bench.home, 'gate-five'), '');
     await gone('five');
     expect(begins('five')).toEqual(['normal', 'end']);
-  }, 120_000);
+  }, 600_000);
 
   test('whose finalizer somebody takes away in its run is gone, which is no error (V32)', async () => {
-    await bench.create('six', { size: 'normal', seconds: 3 });
+    await bench.create('six', { size: 'normal', gate: 'six' });
     await eventually('its run has begun', () => begins('six').length === 1, SOON_MS);
     await bench.remove('six');
     await patch('six', { metadata: { finalizers: null } });
     await gone('six');
+    writeFileSync(join(bench.home, 'gate-six'), '');
     await eventually('its record says so', async () => (await outcomes('six')).join() === 'gone', SOON_MS);
     expect(begins('six')).toEqual(['normal']);
-  }, 60_000);
+  });
 });

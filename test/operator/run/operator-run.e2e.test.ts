@@ -28,7 +28,7 @@ describeNeeding(kubernetesMissing(), 'an operator of one kind', () => {
   beforeAll(async () => {
     bench = await openOperatorBench({ muster: { backoff: { initial: '1000s' } } });
     await bench.start();
-  }, 240_000);
+  }, 600_000);
   afterAll(() => bench?.close());
 
   const told = ({ type, status, reason, message, ansibleResult: result }: Condition) => [

@@ -41,7 +41,7 @@ describeNeeding(kubernetesMissing(), 'a playbook', () => {
     mkdirSync(join(bench.home, 'roles', 'known', 'tasks'), { recursive: true });
     writeFileSync(join(bench.home, 'roles', 'known', 'tasks', 'main.yml'), '- ansible.builtin.debug: {msg: known}\n');
     await bench.start({ env: { MUSTER_ANSIBLE_RUNNER: runner } });
-  }, 240_000);
+  }, 600_000);
   afterAll(() => bench?.close());
 
   test('gets the variables, finds roles of the home by name, and is ok after a rescue; templates in a spec stay text', async () => {
