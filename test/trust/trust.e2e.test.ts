@@ -13,15 +13,15 @@ import { describeNeeding } from '../support/requirement.ts';
 import { cli } from '../support/stack/command-line.ts';
 import { type MusterStack, stackMissing, startMusterStack } from '../support/stack/muster-stack.ts';
 
-/** Life of a certificate here, seconds. */
-const TTL = 6;
+/** Life of a certificate here, seconds: on a busy machine a renewal comes late, but not by the half of it. */
+const TTL = 20;
 const PYTHON = '{{ ansible_playbook_python }}';
 /** Longer than two certificates live; every task connects anew. */
 const TASKS = 10;
 const PLAYBOOK = `- hosts: all
   gather_facts: false
   tasks:
-${Array.from({ length: TASKS }, (_, index) => `    - name: step ${index}\n      command: sleep 1.5`).join('\n')}
+${Array.from({ length: TASKS }, (_, index) => `    - name: step ${index}\n      command: sleep 4.5`).join('\n')}
 `;
 const ALL_VARS = `ansible_ssh_args: -o ControlMaster=no -o ControlPersist=no
 ansible_python_interpreter: "${PYTHON}"
@@ -53,7 +53,7 @@ describeNeeding(stackMissing() ?? sshMissing(), 'certificates of sessions', () =
     }));
     expect((await stack.call('PUT', '/v3/components', components)).status).toBe(200);
     await setUpNode('trusting', trusting);
-  }, 120_000);
+  }, 600_000);
   afterAll(async () => {
     await trusting?.stop();
     await plain?.stop();
@@ -73,7 +73,7 @@ describeNeeding(stackMissing() ?? sshMissing(), 'certificates of sessions', () =
       MUSTER_TRUST_SSHD_CONFIG: join(dir, 'sshd_config'),
       MUSTER_TRUST_SSHD_PID_FILE: join(dir, 'sshd.pid'),
     };
-    await run('python3', ['-m', 'muster_report'], { env, timeout: 60_000 });
+    await run('python3', ['-m', 'muster_report'], { env, timeout: 240_000 });
     const { body } = await stack.call('GET', '/api/v1/trust/ca');
     const key = String(body).split(' ').slice(0, 2).join(' ');
     expect(await readFile(env.MUSTER_TRUST_KEYS_FILE, 'utf8')).toBe(`${key}\n`);
@@ -106,7 +106,7 @@ describeNeeding(stackMissing() ?? sshMissing(), 'certificates of sessions', () =
         const now = await stack.session('long');
         return now.status.session.status === 'complete' ? now : null;
       },
-      120_000,
+      400_000,
     );
     expect(session.status.session).toMatchObject({ succeeded: 'true' });
     expect([...ends].every(Number.isFinite)).toBe(true);
@@ -117,7 +117,7 @@ describeNeeding(stackMissing() ?? sshMissing(), 'certificates of sessions', () =
     }
     // Without the renewal it would have been refused in the middle.
     expect(await canLogIn(trusting, join(kept, 'id'))).toBe(false);
-  }, 180_000);
+  }, 600_000);
 
   test('no secret of it is in the log, the records and the histories', async () => {
     const key = (await readFile(join(stack.dataDir, 'kept', 'id'), 'utf8')).split('\n')[2] ?? '';

@@ -42,7 +42,7 @@ describeNeeding(stackMissing() ?? sshMissing(), 'a stack with Vault', () => {
       MUSTER_TRUST_PRINCIPALS: userInfo().username,
       MUSTER_BOOT_METADATA_URL: `http://127.0.0.1:${(metadata.address() as AddressInfo).port}`,
     });
-  }, 120_000);
+  }, 600_000);
   afterAll(async () => {
     for (const server of servers) await server.stop();
     await stack?.remove();
@@ -80,7 +80,7 @@ describeNeeding(stackMissing() ?? sshMissing(), 'a stack with Vault', () => {
     await stack.call('PUT', '/v3/components', components);
 
     await stack.create('both', 'site');
-    const session = await stack.untilComplete('both', 120_000);
+    const session = await stack.untilComplete('both', 240_000);
     expect(session.status.session).toMatchObject({ succeeded: 'true' });
     for (const id of ['trusting', 'plain']) {
       const { body } = await stack.call('GET', `/v3/components/${id}?state_details=true`);
@@ -96,5 +96,5 @@ describeNeeding(stackMissing() ?? sshMissing(), 'a stack with Vault', () => {
     expect(published.map((text) => JSON.parse(text))).toEqual([
       { hosts: ['Global'], 'cloud-init': { 'meta-data': { cfs_public_key: authority.trim() } } },
     ]);
-  }, 180_000);
+  }, 600_000);
 });
