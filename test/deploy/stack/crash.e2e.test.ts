@@ -100,7 +100,7 @@ describeNeeding(temporalMissing(), 'a stack that was killed', () => {
         outcome: 'runs_active',
         runs: ['0b6c0000-0000-4000-8000-000000000000-1-0'],
       });
-      expect((await stack.status()).state).toBe('running');
+      await eventually('it goes on', async () => (await stack.status()).state === 'running');
       expect(await stack.stop(true)).toEqual({ outcome: 'stopped' });
       expect(launcher.exitCode).toBeNull();
       expect(launcher.signalCode).toBeNull();

@@ -30,7 +30,7 @@ describeNeeding(stackMissing(), 'a Postgres and a Temporal of somebody else, ove
       MUSTER_ALLOW_LOCAL_CONNECTION: '1',
       MUSTER_REPOSITORY_SCHEMES: 'file',
     });
-  }, 120_000);
+  }, 600_000);
   afterAll(async () => {
     await stack?.remove();
     await proxy?.stop();
@@ -53,5 +53,5 @@ describeNeeding(stackMissing(), 'a Postgres and a Temporal of somebody else, ove
     const { components } = await stack.start();
     expect(components.postgres?.state ?? 'external').toBe('external');
     expect(components.temporal?.state ?? 'external').toBe('external');
-  }, 120_000);
+  }, 600_000);
 });
