@@ -45,7 +45,7 @@ async function exchanged(exchange: Exchange, values: Values, send: Send): Promis
     await eventually(
       `${exchange.path} has ${JSON.stringify(wanted)}`,
       async () => matches((await send(exchange)).body, wanted),
-      90_000,
+      180_000,
     );
   }
   const answers = await Promise.all(Array.from({ length: exchange.times ?? 1 }, () => send(exchange)));
