@@ -23,7 +23,7 @@ describeNeeding(stackMissing(), 'a batcher whose processes are killed', () => {
     const { url, commit } = await stack.repository('plays');
     await commit({ 'site.yml': PLAYBOOK });
     await stack.configure('site', url, ['site.yml'], HOSTS);
-  }, 180_000);
+  }, 600_000);
   afterAll(() => stack?.remove());
 
   const count = async (query: string) => {
@@ -39,18 +39,18 @@ describeNeeding(stackMissing(), 'a batcher whose processes are killed', () => {
     // A pass that has begun goes on with the options of its beginning, and could send 25 at once.
     const patchedAt = new Date().toISOString();
     const later = `select count(*)::int as n from batcher_state where last_pass_at > '${patchedAt}'`;
-    await eventually('a pass with these options', async () => (await count(later)) > 0, 60_000);
+    await eventually('a pass with these options', async () => (await count(later)) > 0, 240_000);
     const patch = { desired_config: 'site', enabled: true };
     expect((await stack.call('PATCH', '/v3/components', { patch, filters: { config_name: '' } })).status).toBe(200);
-    await eventually('the first session', async () => (await sent()) > 0, 60_000);
+    await eventually('the first session', async () => (await sent()) > 0, 240_000);
     await stack.kill('worker');
-    await eventually('some are configured', async () => (await configured()) >= 2 * SIZE, 90_000);
+    await eventually('some are configured', async () => (await configured()) >= 2 * SIZE, 240_000);
     await stack.temporal((client) => client.workflow.getHandle(BATCHER_WORKFLOW_ID).terminate('by hand'));
     await stack.kill('postgres');
-    await eventually('more are configured', async () => (await configured().catch(() => 0)) >= 5 * SIZE, 120_000);
+    await eventually('more are configured', async () => (await configured().catch(() => 0)) >= 5 * SIZE, 240_000);
     await stack.killAll();
     await stack.start();
-    await eventually('all are configured', async () => (await configured()) === HOSTS.length, 180_000);
+    await eventually('all are configured', async () => (await configured()) === HOSTS.length, 240_000);
     expect(await sent()).toBe(HOSTS.length / SIZE);
     const hosts = await stack.sql<{ host: string; sessions: number }>(
       `select host, count(*)::int as sessions from sessions, unnest(string_to_array(ansible_limit, ',')) as host
@@ -61,7 +61,8 @@ describeNeeding(stackMissing(), 'a batcher whose processes are killed', () => {
       'all batches have ended',
       async () => (await count(`select count(*)::int as n from batches where state <> 'ended'`)) === 0,
     );
-    expect(await count('select count(*)::int as n from component_leases')).toBe(0);
-    expect(await count('select count(*)::int as n from batch_members')).toBe(0);
-  }, 540_000);
+    const left = () =>
+      count(`select (select count(*) from component_leases)::int + (select count(*) from batch_members)::int as n`);
+    await eventually('nothing is held any more', async () => (await left()) === 0, 240_000, left);
+  }, 600_000);
 });
