@@ -110,7 +110,7 @@ describeNeeding(stackMissing(), 'secrets that come in', () => {
     receiver?.closeAllConnections();
     await new Promise((resolve) => receiver.close(resolve));
     await stack?.remove();
-  }, MINUTE);
+  }, 4 * MINUTE);
 
   test(
     'in an address of a repository they are refused, whichever way it comes',
@@ -160,7 +160,7 @@ describeNeeding(stackMissing(), 'secrets that come in', () => {
         expect(JSON.stringify(await stack.sql(`select * from ${table}`))).not.toContain(canary('refused'));
       }
     },
-    2 * MINUTE,
+    4 * MINUTE,
   );
 
   test(
@@ -197,7 +197,7 @@ describeNeeding(stackMissing(), 'secrets that come in', () => {
         for (const word of words()) expect([table, word, rows.includes(word)]).toEqual([table, word, false]);
       }
     },
-    MINUTE,
+    4 * MINUTE,
   );
 
   test(
@@ -360,6 +360,6 @@ describeNeeding(stackMissing(), 'secrets that come in', () => {
       expect(watch.found()).toEqual([]);
       expect(watch.looks().count).toBeGreaterThan(100);
     },
-    MINUTE,
+    4 * MINUTE,
   );
 });

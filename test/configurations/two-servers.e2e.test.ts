@@ -18,7 +18,7 @@ beforeAll(async () => {
   data = await mkdtemp(join(tmpdir(), 'muster-two-servers-'));
   one = await startApiProcess(database.url, { MUSTER_DATA_DIR: data, MUSTER_TENANT_REGISTRY_URL: registry.url });
   two = await startApiProcess(database.url, { MUSTER_DATA_DIR: data });
-}, 120_000);
+}, 600_000);
 afterAll(async () => {
   await one?.stop();
   await two?.stop();

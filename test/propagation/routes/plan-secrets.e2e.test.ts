@@ -42,7 +42,7 @@ describeNeeding(stackMissing(), 'the value of a secret input', () => {
   beforeAll(async () => {
     stack = await startMusterStack({}, 'own');
     watch = watchProcesses([VALUE]);
-  }, 180_000);
+  }, 600_000);
   afterAll(async () => {
     await watch?.stop();
     await stack?.remove();
@@ -68,7 +68,7 @@ describeNeeding(stackMissing(), 'the value of a secret input', () => {
     const { id } = await call('POST', '/changes/process', {});
     await call('POST', `/plans/${id}/run`);
     const stateOf = async () => (await call('GET', `/plans/${id}`)).state;
-    await eventually('the plan is over', async () => (await stateOf()) !== 'running', 180_000);
+    await eventually('the plan is over', async () => (await stateOf()) !== 'running', 240_000);
     const { nodes } = await call('GET', `/plans/${id}/nodes`);
     expect(nodes).toMatchObject([{ outcome: 'failed' }, { outcome: 'failed' }]);
     for (const { message } of nodes) expect(message).toContain(MASK);
@@ -112,5 +112,5 @@ describeNeeding(stackMissing(), 'the value of a secret input', () => {
     const { found, looked } = await filesWith([VALUE], stack.dataDir);
     expect(looked).toBeGreaterThan(100);
     expect(found).toEqual([]);
-  }, 300_000);
+  }, 600_000);
 });

@@ -1,5 +1,5 @@
 /** Looks for words in everything that may show a secret: what is on the disk, and command lines and environments of all processes. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { type Dirent, readdirSync, readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -57,13 +57,27 @@ function contentOf(path: string): string {
 export async function filesWith(words: readonly string[], folder: string, without: readonly string[] = []) {
   const found: string[] = [];
   let looked = 0;
-  for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
-    const path = join(entry.parentPath, entry.name);
-    const [top = ''] = path.slice(folder.length + 1).split('/');
-    if (!entry.isFile() || without.includes(top)) continue;
+  for (const path of await filesBelow(folder, await readdir(folder, { withFileTypes: true }), without)) {
     looked += 1;
     const bytes = await readFile(path).catch(() => Buffer.alloc(0));
     for (const word of words) if (bytes.includes(word)) found.push(`${word} in ${path.slice(folder.length + 1)}`);
   }
   return { found, looked };
+}
+
+/** Paths of the files among the entries of a folder, and below them; what goes while it is read has none. */
+async function filesBelow(folder: string, entries: Dirent[], without: readonly string[] = []): Promise<string[]> {
+  const paths: string[] = [];
+  for (const entry of entries) {
+    const path = join(folder, entry.name);
+    if (without.includes(entry.name)) continue;
+    if (entry.isFile()) paths.push(path);
+    if (!entry.isDirectory()) continue;
+    const inside = await readdir(path, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return [];
+      throw error;
+    });
+    paths.push(...(await filesBelow(path, inside)));
+  }
+  return paths;
 }
