@@ -39,11 +39,11 @@ describeNeeding(stackMissing() ?? imagesMissing(), 'a worker that is killed whil
     const env = { ...stack.env, MUSTER_URL: stack.url };
     const imported = await run(join(ROOT, 'muster'), ['image', 'import', file, '--name', 'big', '-o', 'name'], { env });
     image = imported.stdout.trim();
-  }, 300_000);
+  }, 600_000);
   afterAll(async () => {
     await stack?.remove();
     await rm(dir, { recursive: true, force: true });
-  }, 60_000);
+  });
 
   const post = async (path: string, body: object) => {
     const answer = await stack.call('POST', `/apis/ims/${path}`, body);
@@ -64,7 +64,7 @@ describeNeeding(stackMissing() ?? imagesMissing(), 'a worker that is killed whil
         if (now.status === 'error' && status !== 'error') throw new Error(`the job ended in error: ${now.message}`);
         return now.status === status ? now : null;
       },
-      150_000,
+      240_000,
     );
   const portOf = ({ ssh_containers: [shell] }: Answer['body']) => shell.connection_info['cluster.local'].port as number;
   const killWorker = async () => {
@@ -108,7 +108,7 @@ describeNeeding(stackMissing() ?? imagesMissing(), 'a worker that is killed whil
     await eventually(
       'the folders of the jobs are gone',
       async () => (await readdir(join(images, 'jobs'))).length === 0,
-      150_000,
+      240_000,
     );
     expect(await readdir(join(images, 'incoming'))).toEqual([]);
     expect((await readdir(join(images, 'images'))).sort()).toEqual([image, done.resultant_image_id].sort());

@@ -13,8 +13,10 @@ import { describeNeeding } from '../support/requirement.ts';
 import { type Answer, type MusterStack, stackMissing, startMusterStack } from '../support/stack/muster-stack.ts';
 
 const MUSTER = join(import.meta.dirname, '../../muster');
-/** Longest wait for images, seconds; the queue takes twice as long. */
-const WAIT = 20;
+/** Longest wait for images, seconds: enough for a busy machine to open one. */
+const WAIT = 45;
+/** So long the queue takes, seconds. */
+const QUEUE = WAIT + 10;
 const RAW = `- hosts: all
   gather_facts: false
   tasks:
@@ -42,11 +44,11 @@ describeNeeding(stackMissing() ?? imagesMissing(), 'sessions on images that wait
     const env = { ...stack.env, MUSTER_URL: stack.url };
     const { stdout } = await promisify(execFile)(MUSTER, ['image', 'import', root, '-o', 'name'], { env });
     target = { target: { definition: 'image', groups: [{ name: 'g', members: [stdout.trim()] }] } };
-  }, 180_000);
+  }, 600_000);
   afterAll(async () => {
     await stack?.remove();
     await rm(dir, { recursive: true, force: true });
-  }, 60_000);
+  });
 
   /** Lets the playbook that waits in a root go on. */
   const go = () =>
@@ -62,7 +64,7 @@ describeNeeding(stackMissing() ?? imagesMissing(), 'sessions on images that wait
         }
         return false;
       },
-      120_000,
+      240_000,
     );
   const imageOf = async (name: string): Promise<Answer['body']> => (await stack.session(name)).images[0] ?? {};
   /** Waits until a session's image is as `isSo` asks for. */
@@ -70,7 +72,7 @@ describeNeeding(stackMissing() ?? imagesMissing(), 'sessions on images that wait
     eventually(
       what,
       async () => isSo(await imageOf(name)),
-      120_000,
+      240_000,
       () => stack.session(name),
     );
   const waitsSince = async (name: string): Promise<number> => {
@@ -85,26 +87,26 @@ describeNeeding(stackMissing() ?? imagesMissing(), 'sessions on images that wait
     await stack.create('second', 'raw', target);
     await untilImage('the second one has a job', 'second', ({ job }) => typeof job === 'string');
     await stack.create('third', 'raw', target);
-    await eventually('the second one has waited', async () => (await waitsSince('second')) > 2 * WAIT, 120_000);
+    await eventually('the second one has waited', async () => (await waitsSince('second')) > QUEUE, 240_000);
     const waiting = await stack.session('second');
     expect(waiting.status.session).toMatchObject({
       status: 'running',
       message: expect.stringContaining('creating: waits for its turn: 1 other image jobs are open'),
     });
     await untilImage('the third one stands behind the second', 'third', ({ message }) =>
-      message.includes('1 that were made before it wait too'),
+      String(message).includes('1 that were made before it wait too'),
     );
     await go();
-    expect((await stack.untilComplete('first', 120_000)).status.session).toMatchObject({ succeeded: 'true' });
+    expect((await stack.untilComplete('first', 240_000)).status.session).toMatchObject({ succeeded: 'true' });
     await untilImage('the second one is open', 'second', ({ state }) => state === 'open');
     expect((await imageOf('third')).state).not.toBe('open');
     await go();
-    const second = await stack.untilComplete('second', 120_000);
+    const second = await stack.untilComplete('second', 240_000);
     expect(second.status.session).toMatchObject({
       succeeded: 'true',
       message: expect.stringContaining('1 of 1 images'),
     });
     await go();
-    expect((await stack.untilComplete('third', 120_000)).status.session).toMatchObject({ succeeded: 'true' });
-  }, 400_000);
+    expect((await stack.untilComplete('third', 240_000)).status.session).toMatchObject({ succeeded: 'true' });
+  }, 900_000);
 });

@@ -66,7 +66,7 @@ describeNeeding(stackMissing() ?? imageShellsMissing(), 'sessions on images', ()
     await stack.configure('gate', repository.url, ['gate.yml'], []);
     await stack.configure('images', repository.url, ['site.yml'], []);
     await stack.configure('slow', repository.url, ['slow.yml'], []);
-  }, 120_000);
+  }, 600_000);
   afterAll(async () => {
     await stack?.remove();
     await shells?.stop();
@@ -82,7 +82,7 @@ describeNeeding(stackMissing() ?? imageShellsMissing(), 'sessions on images', ()
   test('two images become two new ones, each with the name that was asked for', async () => {
     const [a, b] = [service.addImage('compute'), service.addImage('uan')];
     const name = await stack.create('two', 'images', targetOf([a, b], [{ source_id: b, result_name: 'uan-new' }]));
-    const session = await stack.untilComplete(name, 120_000);
+    const session = await stack.untilComplete(name, 240_000);
     expect(session.status.session).toMatchObject({
       succeeded: 'true',
       message: expect.stringContaining('2 of 2 images'),
@@ -107,13 +107,13 @@ describeNeeding(stackMissing() ?? imageShellsMissing(), 'sessions on images', ()
     expect((await stack.call('GET', `/v2/sessions/${name}`)).body.status.session).not.toHaveProperty('ims_jobs');
     expect(service.keys.size).toBe(0);
     expect(await stack.sql(`select name from secrets where name like 'muster-image-%'`)).toEqual([]);
-  }, 180_000);
+  }, 600_000);
 
   test('one that fails costs only itself: the session failed, the other is there', async () => {
     const [good, bad] = [service.addImage('good'), service.addImage('bad')];
     const passthrough = `-e '{"bad": ["${bad}"]}'`;
     const name = await stack.create('part', 'images', { ...targetOf([good, bad]), ansible_passthrough: passthrough });
-    const session = await stack.untilComplete(name, 120_000);
+    const session = await stack.untilComplete(name, 240_000);
     expect(session.status.session).toMatchObject({ succeeded: 'false' });
     expect(session.status.artifacts).toEqual([
       { image_id: good, result_id: expect.any(String), type: 'ims_customized_image' },
@@ -125,12 +125,12 @@ describeNeeding(stackMissing() ?? imageShellsMissing(), 'sessions on images', ()
     expect(jobsOf(name).map(({ artifact_id }) => artifact_id)).toEqual([good]);
     expect([...service.images.values()].map((image) => image.name)).not.toContain('bad_cfs_part');
     expect(service.keys.size).toBe(0);
-  }, 180_000);
+  }, 600_000);
 
   test('a limit leaves an image out: it is no failure and no artifact; there is nothing to retry', async () => {
     const [within, without] = [service.addImage('within'), service.addImage('without')];
     const name = await stack.create('limited', 'images', { ...targetOf([within, without]), ansible_limit: within });
-    const session = await stack.untilComplete(name, 120_000);
+    const session = await stack.untilComplete(name, 240_000);
     expect(session.status.session).toMatchObject({ succeeded: 'true', message: expect.stringContaining('1 left out') });
     expect(session.images).toMatchObject([
       { image_id: within, state: 'customized' },
@@ -139,7 +139,7 @@ describeNeeding(stackMissing() ?? imageShellsMissing(), 'sessions on images', ()
     expect(jobsOf(name).map(({ artifact_id }) => artifact_id)).toEqual([within]);
     const retry = await stack.call('POST', `/api/v1/sessions/${name}/retry`, { hosts: 'failed' });
     expect(retry.body.code).toBe('nothing_failed');
-  }, 180_000);
+  }, 600_000);
 
   test('a retry runs every layer again, on the image that failed alone', async () => {
     const [good, bad] = [service.addImage('fine'), service.addImage('mended')];
@@ -150,12 +150,12 @@ describeNeeding(stackMissing() ?? imageShellsMissing(), 'sessions on images', ()
     const mended = join(dir, 'is-mended');
     const ansible_passthrough = `-e '{"bad": ["${bad}"], "mended": "${mended}"}'`;
     const name = await stack.create('begun', 'layers', { ...targetOf([good, bad], image_map), ansible_passthrough });
-    const first = await stack.untilComplete(name, 120_000);
+    const first = await stack.untilComplete(name, 240_000);
     expect(first.images).toMatchObject([{ state: 'customized' }, { state: 'failed', message: 'layer 2 failed' }]);
     await writeFile(mended, '');
     const retry = await stack.call('POST', `/api/v1/sessions/${name}/retry`, { hosts: 'failed', name: 'begun-again' });
     expect(retry.status).toBe(201);
-    const again = await stack.untilComplete('begun-again', 120_000);
+    const again = await stack.untilComplete('begun-again', 240_000);
     expect(again.status.session).toMatchObject({
       succeeded: 'true',
       message: expect.stringContaining('1 of 1 images'),
@@ -168,7 +168,7 @@ describeNeeding(stackMissing() ?? imageShellsMissing(), 'sessions on images', ()
     expect(again.attempts.map(({ layer }: { layer: number }) => layer)).toEqual([0, 1]);
     expect(await readFile(join(shells.tmpOf(bad), 'base'), 'utf8')).toBe('base');
     expect([...service.images.values()].filter((image) => image.name === 'fine-new')).toHaveLength(1);
-  }, 300_000);
+  }, 600_000);
 
   test('a cancel while the playbook runs ends the jobs of all images', async () => {
     const [a, b] = [service.addImage('one'), service.addImage('other')];
@@ -182,7 +182,7 @@ describeNeeding(stackMissing() ?? imageShellsMissing(), 'sessions on images', ()
         );
         return begun.every((text) => text === 'begun');
       },
-      90_000,
+      240_000,
     );
     expect((await stack.call('POST', `/api/v1/sessions/${name}/cancel`, {})).status).toBe(202);
     const session = await stack.untilComplete(name);
@@ -190,7 +190,7 @@ describeNeeding(stackMissing() ?? imageShellsMissing(), 'sessions on images', ()
     expect(jobsOf(name)).toEqual([]);
     expect(session.images).toMatchObject([{ state: 'dropped' }, { state: 'dropped' }]);
     expect(await stack.sql(`select name from secrets where name like 'muster-image-%'`)).toEqual([]);
-  }, 180_000);
+  }, 600_000);
 
   test('an image service that is away in the middle costs time and nothing else', async () => {
     const id = service.addImage('patient');
@@ -198,7 +198,7 @@ describeNeeding(stackMissing() ?? imageShellsMissing(), 'sessions on images', ()
       eventually(
         `the session says ${what}`,
         async () => what.test((await stack.session(name)).status.session.message ?? ''),
-        60_000,
+        240_000,
       );
     await service.stop();
     const name = await stack.create('patient', 'gate', targetOf([id]));
@@ -207,16 +207,16 @@ describeNeeding(stackMissing() ?? imageShellsMissing(), 'sessions on images', ()
     await eventually(
       'the playbook has begun',
       async () => (await readFile(join(shells.tmpOf(id), 'begun'), 'utf8').catch(() => '')) === 'begun',
-      120_000,
+      240_000,
     );
     await service.stop();
     await writeFile(join(shells.tmpOf(id), 'go'), '');
     await says(name, /ECONNREFUSED/);
     await service.start();
-    const session = await stack.untilComplete(name, 120_000);
+    const session = await stack.untilComplete(name, 240_000);
     expect(session.status.session).toMatchObject({ succeeded: 'true' });
     expect(session.images).toMatchObject([{ image_id: id, state: 'customized' }]);
     expect(jobsOf(name)).toHaveLength(1);
     expect(service.keys.size).toBe(0);
-  }, 400_000);
+  }, 600_000);
 });
