@@ -78,7 +78,7 @@ Subsystem sftp internal-sftp
 CONFIG
   "$sshd" -f "$home/sshd_config" -E "$home/sshd.log"
   echo "[127.0.1.$node]:$port $(cut -d' ' -f1,2 "$home/host_key.pub")" >>"$folder/known_hosts"
-  for _ in $(seq 50); do answers "$node" "$port" && break || sleep 0.1; done
+  for _ in $(seq 300); do answers "$node" "$port" && break || sleep 0.1; done
   answers "$node" "$port" || {
     echo "sshd of node$node does not answer:" >&2
     cat "$home/sshd.log" >&2
