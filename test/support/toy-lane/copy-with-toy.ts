@@ -1,6 +1,6 @@
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { ROOT } from '../source-tree.ts';
 import { TOY_FILES, TOY_LINES, WORKFLOW_LINE } from './sources.ts';
 
@@ -21,7 +21,9 @@ export interface CopyWithToy {
 /** Makes a copy of the checkout with lane `toy`: its files, and a line in each list. */
 export async function copyWithToy(): Promise<CopyWithToy> {
   const root = await mkdtemp(join(tmpdir(), 'muster-toy-lane-'));
-  for (const name of COPIED) await cp(join(ROOT, name), join(root, name), { recursive: true });
+  // What Python keeps beside its sources comes and goes while others work there.
+  const filter = (path: string) => basename(path) !== '__pycache__';
+  for (const name of COPIED) await cp(join(ROOT, name), join(root, name), { recursive: true, filter });
   await symlink(join(ROOT, 'node_modules'), join(root, 'node_modules'));
   for (const [path, text] of Object.entries(TOY_FILES)) {
     await mkdir(dirname(join(root, path)), { recursive: true });
