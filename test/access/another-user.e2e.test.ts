@@ -29,7 +29,7 @@ describeNeeding(stackMissing(), 'another user of the machine', () => {
       `- hosts: all\n  gather_facts: false\n  tasks:\n    - ansible.builtin.raw: ${command}\n`;
     await repository.commit({ 'long.yml': task('sleep 600'), 'quick.yml': task('"true"') });
     for (const name of ['long', 'quick']) await stack.configure(name, repository.url, [`${name}.yml`], ['h1']);
-  }, 180_000);
+  }, 600_000);
   afterAll(async () => {
     await stack?.remove();
     await rm(victim, { recursive: true, force: true });
@@ -46,7 +46,7 @@ describeNeeding(stackMissing(), 'another user of the machine', () => {
   test('removes nothing, ends nothing and stops nothing; sessions go on', async () => {
     const name = await stack.create('s-long', 'long');
     const { id } = await stack.session(name);
-    await eventually('its run', async () => (await stack.processes(id)).length > 0, 60_000);
+    await eventually('its run', async () => (await stack.processes(id)).length > 0, 240_000);
     const path = relative(join(stack.dataDir, 'workspaces'), join(victim, 'folder'));
     const said = await tries(sessionWorkflowId({ id, name }), {
       calls: [
@@ -76,5 +76,5 @@ describeNeeding(stackMissing(), 'another user of the machine', () => {
     expect((await stack.untilComplete(name)).status.session.succeeded).toBe('false');
     await stack.create('s-quick', 'quick');
     expect((await stack.untilComplete('s-quick')).status.session.succeeded).toBe('true');
-  }, 180_000);
+  }, 600_000);
 });

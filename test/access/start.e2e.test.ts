@@ -46,7 +46,9 @@ async function linesUntilListening(settings: Record<string, string>): Promise<st
     }
     throw new Error(`it ended: ${await text(child.stderr)}`);
   } finally {
+    const ended = child.exitCode === null ? once(child, 'exit') : null;
     child.kill('SIGKILL');
+    await ended;
   }
 }
 

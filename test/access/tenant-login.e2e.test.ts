@@ -28,11 +28,11 @@ describeNeeding(stackMissing() ?? sshMissing(), 'a stack whose tenants keep thei
       const { status } = await stack.call('PUT', `/v3/configurations/${tenant_name}`, { layers, tenant_name });
       expect(status).toBe(200);
     }
-  }, 180_000);
+  }, 600_000);
   afterAll(async () => {
     await stack?.remove();
     await vault?.stop();
-  }, 60_000);
+  });
 
   /** What the playbook of a configuration says, and the warnings of its session. */
   const run = async (configuration: string) => {
@@ -54,7 +54,7 @@ describeNeeding(stackMissing() ?? sshMissing(), 'a stack whose tenants keep thei
     const why = 'Vault, auth/kubernetes/login: it answered 403: permission denied';
     const warnings = [`the session has no VAULT_TOKEN of tenant red: ${why}`];
     expect(await run('red')).toEqual({ says: 'token <> of 0 at <>', warnings });
-  }, 180_000);
+  }, 600_000);
 
   test('keys that a killed process left are gone when it begins again', async () => {
     await stack.stop();
@@ -65,5 +65,5 @@ describeNeeding(stackMissing() ?? sshMissing(), 'a stack whose tenants keep thei
     }
     await stack.start();
     for (const folder of folders) expect(await readdir(folder)).not.toContain('image-left');
-  }, 120_000);
+  }, 600_000);
 });

@@ -77,7 +77,7 @@ function createGate(port: number, target: number) {
 }
 
 async function until(what: string, condition: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 40_000; Date.now() < end; await pause(50)) {
+  for (const end = Date.now() + 240_000; Date.now() < end; await pause(50)) {
     if (await condition()) return;
   }
   throw new Error(`${what} did not come; the log says:\n${logLines.slice(-20).join('\n')}`);

@@ -72,12 +72,12 @@ describeNeeding(stackMissing() ?? sshMissing(), 'a fleet of 12 ssh hosts', () =>
     repository = await stack.repository('fleet');
     await repository.commit({ 'site.yml': playbook(dir, 'v1') });
     await stack.configure('fleet', repository.url, ['site.yml'], []);
-  }, 240_000);
+  }, 600_000);
   afterAll(async () => {
     await stack?.remove();
     await Promise.all(servers.map((server) => server.stop()));
     await rm(dir, { recursive: true, force: true });
-  }, 120_000);
+  }, 600_000);
 
   /** The versions that a node ran, in order. */
   const ranOn = async (node: string) =>
@@ -92,7 +92,7 @@ describeNeeding(stackMissing() ?? sshMissing(), 'a fleet of 12 ssh hosts', () =>
         }
         return null;
       },
-      90_000,
+      240_000,
     );
   const restart = async () => {
     await stack.killAll();
@@ -139,7 +139,7 @@ describeNeeding(stackMissing() ?? sshMissing(), 'a fleet of 12 ssh hosts', () =>
     await eventually(
       'some nodes have the first version',
       async () => (await stack.call('GET', '/v3/components?status=configured')).body.components.length >= 3,
-      120_000,
+      240_000,
     );
     const commit = await repository.commit({ 'site.yml': playbook(dir, 'v2') });
     const moved = await stack.call('PATCH', '/v3/configurations/fleet');

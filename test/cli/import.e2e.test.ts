@@ -82,7 +82,7 @@ describe('from another Muster', () => {
     there.now.value = new Date('2025-03-01T08:30:00Z');
     const append = { session_name: 's1', clone_url: GIT, playbook: 'site.yml', commit: `${A}_failed` };
     await there.call('PATCH', '/v3/components/busy', { state_append: append, error_count: 2 });
-  }, 60_000);
+  });
   afterAll(async () => {
     await there?.close();
   });
@@ -114,7 +114,7 @@ describe('from another Muster', () => {
     expect(second.err).toContain('nothing to change');
     expect(second.out).toMatch(/KIND +CREATED +CHANGED +EQUAL/);
     expect(second.out).toMatch(/components +0 +0 +1204 +0 +0/);
-  }, 60_000);
+  });
 
   test('a dry run says what would change, and changes nothing', async () => {
     const before = (await here.call('GET', '/v3/options')).body;
@@ -130,7 +130,7 @@ describe('from another Muster', () => {
     expect((await here.call('GET', '/v3/sources')).body.sources).toEqual([]);
     expect((await here.call('GET', '/v3/configurations')).body.configurations).toEqual([]);
     expect((await here.call('GET', '/v3/options')).body).toEqual(before);
-  }, 60_000);
+  });
 
   test('kinds can be chosen, components can come disabled, and what is here can be kept', async () => {
     expect((await reportOf(there.url, '--only', 'components', '--no-enable')).counts).toEqual({
@@ -146,7 +146,7 @@ describe('from another Muster', () => {
     expect((await here.call('GET', '/v3/components/x1')).body.enabled).toBe(false);
     expect((await importFrom(there.url, '--only', 'nodes')).exit).toBe(2);
     expect((await importFrom(there.url, '--only', 'options', '--skip', 'options')).exit).toBe(2);
-  }, 60_000);
+  });
 
   test('what changed there is changed here; a source keeps the secret it has here', async () => {
     const secret = { name: 'team/private', clone_url: GIT, credentials: { username: 'mine', password: 'mine' } };

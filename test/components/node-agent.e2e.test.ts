@@ -125,7 +125,7 @@ test('the token of another node reports nothing; the agent goes on until it is e
   await configured('x4');
   const { agent, ended, log } = await boot('x4', 'x1');
   const refusals = () => log.filter((line) => /^not reported: 403 .*its own component 'x1'/.test(line)).length;
-  await eventually('it was refused twice', () => refusals() === 2);
+  await eventually('it was refused twice', () => refusals() >= 2);
   expect((await asOperator('GET', 'x4')).body).toMatchObject({ state: [REACHED], error_count: 3, enabled: false });
   expect(JSON.stringify([log, api.log])).not.toMatch(/muster_[0-9A-Za-z]{20}/);
   agent.kill('SIGTERM');

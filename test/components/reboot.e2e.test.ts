@@ -32,7 +32,7 @@ describeNeeding(stackMissing(), 'nodes of the hardware manager', () => {
     stack = await startMusterStack({ MUSTER_HARDWARE_SYNC_URL: manager.url });
     const options = { hardware_sync_interval: 1, batch_window: 1, batcher_check_interval: 5 };
     expect((await stack.call('PATCH', '/v3/options', options)).status).toBe(200);
-  }, 180_000);
+  }, 600_000);
   afterAll(async () => {
     for (const agent of agents) agent.kill('SIGKILL');
     await stack?.remove();
@@ -68,14 +68,14 @@ describeNeeding(stackMissing(), 'nodes of the hardware manager', () => {
   }
 
   test('become components by themselves', async () => {
-    await eventually('both are there', async () => (await component('n2')).id !== undefined, 60_000);
+    await eventually('both are there', async () => (await component('n2')).id !== undefined, 240_000);
     const { components } = (await stack.call('GET', '/v3/components')).body;
     expect(components.map(({ id }: { id: string }) => id)).toEqual(['n1', 'n2']);
     expect(await component('n1')).toMatchObject({ enabled: true, desired_config: '', state: [], error_count: 0 });
     const pass = await eventually('the pass is recorded', () => passOver(2));
     expect(pass).toMatchObject({ ok: true, reason: null, nodes: 2, created: 2 });
     expect(await stack.sql('select distinct actor from components')).toEqual([{ actor: 'hardware-sync' }]);
-  }, 90_000);
+  }, 600_000);
 
   test('end configured, also one that boots while a session is at work on it, which then records nothing that is gone', async () => {
     const { url, commit } = await stack.repository('plays');
@@ -87,12 +87,12 @@ describeNeeding(stackMissing(), 'nodes of the hardware manager', () => {
     expect((await component('n1')).muster).toEqual({ boot: 'first' });
     const patch = { desired_config: 'base', tags: { ansible_connection: 'local' } };
     await stack.call('PATCH', '/v3/components', { patch, filters: { ids: 'n1,n2' } });
-    await stack.untilWritten(join(stack.dataDir, 'n1-of-2'), 'at work', 120_000);
+    await stack.untilWritten(join(stack.dataDir, 'n1-of-2'), 'at work', 240_000);
 
     await boot('n1', 'second');
     expect(await component('n1')).toMatchObject({ state: [], muster: { boot: 'second' } });
     await go(2);
-    await eventually('the session has recorded', async () => (await component('n1')).state.length > 0, 60_000);
+    await eventually('the session has recorded', async () => (await component('n1')).state.length > 0, 240_000);
     const booted = await component('n1');
     expect(booted).toMatchObject({
       configuration_status: 'pending',
@@ -108,7 +108,7 @@ describeNeeding(stackMissing(), 'nodes of the hardware manager', () => {
     const { body: events } = await stack.call('GET', `/api/v1/sessions/${first}/events?limit=1000`);
     expect(JSON.stringify(events)).toContain('recorded as incomplete, booted since the session began: n1');
 
-    await stack.untilWritten(join(stack.dataDir, 'n1-of-1'), 'at work', 120_000);
+    await stack.untilWritten(join(stack.dataDir, 'n1-of-1'), 'at work', 240_000);
     expect(await component('n1')).toMatchObject({ state: [{ status: 'incomplete', session_name: first }] });
     await go(1);
     const configured = await eventually(
@@ -117,7 +117,7 @@ describeNeeding(stackMissing(), 'nodes of the hardware manager', () => {
         const now = await component('n1');
         return now.configuration_status === 'configured' ? now : null;
       },
-      120_000,
+      240_000,
     );
     expect(configured).toMatchObject({ error_count: 0, state: [{ status: 'applied' }], muster: { boot: 'second' } });
     const [{ session_name: second }] = configured.state;
@@ -127,7 +127,7 @@ describeNeeding(stackMissing(), 'nodes of the hardware manager', () => {
     // The same report again, as when its answer was lost.
     await boot('n1', 'second');
     expect(await component('n1')).toEqual(configured);
-  }, 300_000);
+  }, 600_000);
 
   test('wait while the hardware manager is away, which the status says', async () => {
     manager.failure = 404;
@@ -147,5 +147,5 @@ describeNeeding(stackMissing(), 'nodes of the hardware manager', () => {
     const pass = await eventually('the pass is recorded', () => passOver(3));
     expect(pass).toMatchObject({ ok: true, reason: null, nodes: 3, created: 3 });
     expect(await component('n1')).toMatchObject({ configuration_status: 'configured', desired_config: 'base' });
-  }, 120_000);
+  }, 600_000);
 });

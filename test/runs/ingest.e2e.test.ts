@@ -28,7 +28,7 @@ describeNeeding(stackMissing(), 'the port for runs that are executed elsewhere',
     await repository.commit({ 'site.yml': '- hosts: all\n  gather_facts: false\n  tasks: []\n' });
     await stack.configure('remote', repository.url, ['site.yml'], ['n1']);
     await stack.call('PATCH', '/v3/options', { max_running_sessions: 1 });
-  }, 120_000);
+  }, 600_000);
   afterAll(async () => {
     await stack?.remove();
   });
@@ -65,7 +65,7 @@ describeNeeding(stackMissing(), 'the port for runs that are executed elsewhere',
           const got = await send('GET', `/runs/${run.id}`).catch(() => null);
           return got?.status === 200 ? got : null;
         },
-        60_000,
+        240_000,
       );
     let kills = 0;
     for (let next = 1; next <= COUNT; ) {
@@ -89,7 +89,7 @@ describeNeeding(stackMissing(), 'the port for runs that are executed elsewhere',
     expect(rows[0]).toEqual({ lines: String(COUNT), first: '1', last: String(COUNT) });
     const page = await stack.call('GET', '/api/v1/sessions/remote/events?limit=500');
     expect(page.body.events.some(({ attempt }: { attempt: number }) => attempt === 9)).toBe(true);
-  }, 120_000);
+  }, 600_000);
 
   test('the port serves no API', async () => {
     for (const path of ['/', '/v3/options', '/healthz', '/api/v1/status']) {
@@ -134,5 +134,5 @@ describeNeeding(stackMissing(), 'the port for runs that are executed elsewhere',
     } finally {
       await cfs.close();
     }
-  }, 60_000);
+  });
 });

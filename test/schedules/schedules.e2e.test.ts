@@ -21,7 +21,7 @@ describeNeeding(stackMissing(), 'schedules of a stack', () => {
     const { url, commit } = await stack.repository('plays');
     await commit({ 'site.yml': PLAYBOOK });
     await stack.configure('web', url, ['site.yml'], ['h1', 'h2']);
-  }, 180_000);
+  }, 600_000);
   afterAll(() => stack?.remove());
 
   const schedule = async (...args: string[]) => {

@@ -24,7 +24,7 @@ describeNeeding(kubernetesMissing(), 'an API server whose secrets are in a clust
       MUSTER_SECRETS: 'kubernetes',
       MUSTER_SECRETS_NAMESPACE: namespace,
     });
-  }, 180_000);
+  }, 600_000);
   afterAll(async () => {
     await api?.stop();
     await kubernetes?.stop();

@@ -23,12 +23,12 @@ describeNeeding(stackMissing(), 'a webhook of a real stack', () => {
     await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
     url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
     stack = await startMusterStack();
-  }, 120_000);
+  }, 600_000);
   afterAll(async () => {
     await stack?.remove();
     receiver?.closeAllConnections();
     await new Promise((resolve) => receiver.close(resolve));
-  }, 60_000);
+  });
 
   test('is told of a session that ended, also when receiver and worker were away', async () => {
     const events = ['session.ended'];
@@ -37,7 +37,7 @@ describeNeeding(stackMissing(), 'a webhook of a real stack', () => {
     await repository.commit({ 'site.yml': '- hosts: all\n  gather_facts: false\n  tasks: []\n' });
     await stack.configure('told', repository.url, ['site.yml'], ['told-1']);
     await stack.create('told-at-once', 'told');
-    const first = await eventually('the first session is told', () => got[0]);
+    const first = await eventually('the first session is told', () => got[0], 240_000);
     expect(JSON.parse(first.body)).toMatchObject({
       event: 'session.ended',
       data: { name: 'told-at-once', succeeded: 'true' },
@@ -48,13 +48,13 @@ describeNeeding(stackMissing(), 'a webhook of a real stack', () => {
 
     status = 503;
     await stack.create('told-later', 'told');
-    const refused = await eventually('the second is refused', () => got.find((one) => one.status === 503));
+    const refused = await eventually('the second is refused', () => got.find((one) => one.status === 503), 240_000);
     await stack.kill('worker');
     status = 200;
     const taken = await eventually(
       'it is told again',
       () => got.find((one) => one.status === 200 && one.delivery === refused.delivery),
-      90_000,
+      240_000,
     );
     expect(taken.body).toBe(refused.body);
     // The receiver knows before Muster has stored its answer.
@@ -64,5 +64,5 @@ describeNeeding(stackMissing(), 'a webhook of a real stack', () => {
       return states.length === 2 && states.every((state: string) => state === 'delivered');
     });
     expect(new Set(got.filter((one) => one.status === 200).map((one) => one.delivery)).size).toBe(2);
-  }, 180_000);
+  }, 600_000);
 });

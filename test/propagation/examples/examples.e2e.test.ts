@@ -28,7 +28,7 @@ describeNeeding(stackMissing(), 'the examples of propagation', () => {
   let stack: MusterStack;
   beforeAll(async () => {
     stack = await startMusterStack();
-  }, 240_000);
+  }, 600_000);
   /** Folder of the members of the queue. */
   let folder: string | undefined;
   afterAll(async () => {
@@ -37,7 +37,7 @@ describeNeeding(stackMissing(), 'the examples of propagation', () => {
     if (folder === undefined) return;
     execFileSync(join(QUEUE, 'stop.sh'), [folder]);
     await rm(folder, { recursive: true, force: true });
-  }, 240_000);
+  }, 600_000);
 
   /** Runs a command that is to succeed. Returns its data. */
   const done = async (...args: string[]): Promise<string> => {
@@ -71,14 +71,14 @@ describeNeeding(stackMissing(), 'the examples of propagation', () => {
       port = await freePort();
       execFileSync(join(FLEET, 'start.sh'), ['-p', String(await freePort()), fleet]);
       await create(BALANCER, fleet, String(port));
-    }, 240_000);
+    }, 600_000);
     afterAll(async () => {
       for (const place of ['node1/root/k', 'node2/root/g', 'node3/root/ha']) {
         const pid = Number(await readFile(join(fleet, place, 'pid'), 'utf8').catch(() => ''));
         if (pid > 1) process.kill(pid, 'SIGTERM');
       }
       execFileSync(join(FLEET, 'stop.sh'), [fleet]);
-    }, 120_000);
+    }, 600_000);
 
     const SERVICES = /^(k|kc|g|gc|ha)\.run$/;
     const page = async (service: string) => (await fetch(`http://127.0.1.3:${port + 1}/${service}/index.html`)).text();
@@ -110,7 +110,7 @@ describeNeeding(stackMissing(), 'the examples of propagation', () => {
       folder = queue;
       port = await freePort();
       await create(QUEUE, queue, String(port));
-    }, 240_000);
+    }, 600_000);
     /** Asks a member with its own cookie, as an operator of RabbitMQ does. */
     const rabbit = async (member: number, ...args: string[]) => {
       const env = { PATH: '/usr/bin:/bin', LANG: 'C.UTF-8', HOME: join(queue, `rmq${member}`) };

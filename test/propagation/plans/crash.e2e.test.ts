@@ -11,7 +11,7 @@ describeNeeding(stackMissing(), 'when processes are killed', () => {
   let stack: MusterStack;
   beforeAll(async () => {
     stack = await startMusterStack({}, 'own');
-  }, 120_000);
+  }, 600_000);
   afterAll(async () => stack?.remove());
 
   test(`a plan of ${ACTIONS} shell actions starts each once, and ends as it was foreseen`, async () => {

@@ -40,7 +40,7 @@ describeNeeding(stackMissing(), 'what a session is made from', () => {
     await mkdir(folder, { recursive: true });
     await writeFile(join(folder, 'ca.pem'), await readFile(caFile));
     await stack.configure('plain', repository.url, ['site.yml'], ['h1', 'h2']);
-  }, 120_000);
+  }, 600_000);
   afterAll(async () => {
     await git?.stop();
     await stack?.remove();
@@ -73,7 +73,7 @@ describeNeeding(stackMissing(), 'what a session is made from', () => {
     const component = await stack.call('GET', '/v3/components/h1?state_details=true');
     expect(component.body).toMatchObject({ configuration_status: 'configured', error_count: 0 });
     expect(JSON.stringify((await stack.call('GET', '/v3/sources/private')).body)).not.toContain(ACCOUNT.password);
-  }, 120_000);
+  }, 600_000);
 
   test('a wrong password fails the session at once, with the reason and without the password', async () => {
     await source('locked', 'wrong-password-here');
@@ -82,7 +82,7 @@ describeNeeding(stackMissing(), 'what a session is made from', () => {
     const { succeeded, reason, message } = await ended('locked', 'locked');
     expect({ succeeded, reason }).toEqual({ succeeded: 'false', reason: 'repository_auth_failed' });
     expect(message).not.toContain('wrong-password-here');
-  }, 120_000);
+  }, 600_000);
 
   test('an additional inventory brings groups and variables; target repo lives on it alone', async () => {
     const hosts = await stack.repository('hosts');
@@ -99,7 +99,7 @@ describeNeeding(stackMissing(), 'what a session is made from', () => {
     await stack.call('PATCH', '/v3/options', { additional_inventory_url: hosts.url });
     expect(await ended('by-option', 'plain', { ansible_limit: 'extra' })).toMatchObject({ succeeded: 'true' });
     await stack.call('PATCH', '/v3/options', { additional_inventory_url: '' });
-  }, 180_000);
+  }, 600_000);
 
   test('target spec names its hosts; one that Ansible would expand fails the session', async () => {
     const group = (member: string) => ({ definition: 'spec', groups: [{ name: 'few', members: [member] }] });
@@ -109,7 +109,7 @@ describeNeeding(stackMissing(), 'what a session is made from', () => {
     expect(await ended('spec-good', 'plain', named)).toMatchObject({ succeeded: 'true' });
     const { body } = await stack.call('GET', '/api/v1/sessions/spec-good/hosts');
     expect(JSON.stringify(body)).toContain('"box"');
-  }, 120_000);
+  }, 600_000);
 
   test('a session in which no host ran any task ends as its exit status says, and says so', async () => {
     await layers('nobody', { clone_url: repository.url, playbook: 'nobody.yml', branch: 'main' });
@@ -118,12 +118,12 @@ describeNeeding(stackMissing(), 'what a session is made from', () => {
       message: 'no host ran any task',
       reason: 'no_host_ran',
     });
-  }, 120_000);
+  }, 600_000);
 
   test('a hold after a failure ends by a retry in place, or by finish-debug', async () => {
     await layers('mend', { clone_url: repository.url, playbook: 'mend.yml', branch: 'main' });
     const holding = (name: string) =>
-      eventually(`${name} holds`, async () => (await stack.session(name)).phase === 'hold', 60_000);
+      eventually(`${name} holds`, async () => (await stack.session(name)).phase === 'hold', 240_000);
     await stack.create('finished', 'mend', { ansible_limit: 'h1', debug_on_failure: true });
     await holding('finished');
     expect((await stack.call('POST', '/api/v1/sessions/finished/finish-debug')).status).toBe(202);
@@ -138,7 +138,7 @@ describeNeeding(stackMissing(), 'what a session is made from', () => {
     expect(session.attempts).toHaveLength(2);
     const again = await stack.call('POST', '/api/v1/sessions/mended/retry', { hosts: 'failed' });
     expect(again).toMatchObject({ status: 409, body: { code: 'nothing_failed' } });
-  }, 180_000);
+  }, 600_000);
 
   test.each([
     ['a transport helper as address', { clone_url: 'ext::sh -c id'.replaceAll(' ', '%20') }, 'repository_url_refused'],
@@ -167,5 +167,5 @@ describeNeeding(stackMissing(), 'what a session is made from', () => {
       expect(JSON.stringify(body)).not.toContain(VAULT_PASSWORD);
     }
     expect(JSON.stringify((await stack.call('GET', '/api/v1/sessions/tell/events')).body)).toContain('it is ********');
-  }, 120_000);
+  }, 600_000);
 });

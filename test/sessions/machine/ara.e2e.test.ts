@@ -22,7 +22,7 @@ describeNeeding(stackMissing(), 'an ARA server that is configured', () => {
       MUSTER_ARA_SERVER_URL: ara.url,
       MUSTER_ARA_CREDENTIALS_FILE: ara.credentialsFile,
     });
-  }, 180_000);
+  }, 600_000);
   afterAll(async () => {
     await stack?.remove();
     await ara?.stop();
@@ -43,5 +43,5 @@ describeNeeding(stackMissing(), 'an ARA server that is configured', () => {
     const events = JSON.stringify((await stack.call('GET', '/api/v1/sessions/reported/events?limit=1000')).body);
     expect(events).not.toContain('ARA');
     expect(events).not.toContain(ara.password);
-  }, 120_000);
+  }, 600_000);
 });

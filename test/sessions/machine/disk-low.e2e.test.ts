@@ -9,7 +9,7 @@ describeNeeding(stackMissing(), 'a disk that is nearly full', () => {
   beforeAll(async () => {
     // More than any disk has: the same to admission as a full one.
     stack = await startMusterStack({ MUSTER_MIN_FREE: '1000000GiB' });
-  }, 120_000);
+  }, 600_000);
   afterAll(async () => stack?.remove());
 
   test('stops admission with that reason; the session runs when there is room again', async () => {
@@ -31,5 +31,5 @@ describeNeeding(stackMissing(), 'a disk that is nearly full', () => {
     await stack.start();
     const session = await stack.untilComplete('waits');
     expect(session.status.session.succeeded).toBe('true');
-  }, 240_000);
+  }, 600_000);
 });

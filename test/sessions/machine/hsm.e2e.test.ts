@@ -32,7 +32,7 @@ describeNeeding(stackMissing(), 'an inventory from a hardware state manager', ()
       MUSTER_INVENTORY: 'hsm',
       MUSTER_HSM_URL: `http://127.0.0.1:${port}/hsm/v2`,
     });
-  }, 120_000);
+  }, 600_000);
   afterAll(async () => {
     await stack?.remove();
     manager?.closeAllConnections();
@@ -53,5 +53,5 @@ describeNeeding(stackMissing(), 'an inventory from a hardware state manager', ()
     for (const host of ['x1', 'x2']) expect(hosts).toContain(`"${host}"`);
     for (const host of ['x3', 'x9']) expect(hosts).not.toContain(`"${host}"`);
     expect(JSON.stringify((await stack.call('GET', '/api/v1/sessions/hsm/events')).body)).toContain('bad-name');
-  }, 120_000);
+  }, 600_000);
 });

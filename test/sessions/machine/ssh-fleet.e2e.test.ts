@@ -18,7 +18,7 @@ describeNeeding(stackMissing() ?? sshMissing(), 'a fleet of real SSH hosts', () 
     stack = await startMusterStack();
     fleet = join(stack.dataDir, 'fleet');
     execFileSync(join(EXAMPLE, 'start.sh'), [fleet]);
-  }, 120_000);
+  }, 600_000);
   afterAll(async () => {
     execFileSync(join(EXAMPLE, 'stop.sh'), [fleet]);
     await stack?.remove();
@@ -74,5 +74,5 @@ describeNeeding(stackMissing() ?? sshMissing(), 'a fleet of real SSH hosts', () 
     expect(retried).toMatchObject({ status: 0 });
     const component = await stack.call('GET', '/v3/components/node1');
     expect(component.body).toMatchObject({ configuration_status: 'configured', error_count: 0 });
-  }, 240_000);
+  }, 600_000);
 });

@@ -33,7 +33,7 @@ describeNeeding(stackMissing(), 'when processes are killed', () => {
     });
     const hosts = Array.from({ length: SESSIONS }, (_, index) => `h${index}`);
     await stack.configure('crash', repository.url, ['slow.yml'], hosts);
-  }, 120_000);
+  }, 600_000);
   afterAll(async () => stack?.remove());
 
   const count = async (text: string) =>
@@ -48,7 +48,7 @@ describeNeeding(stackMissing(), 'when processes are killed', () => {
     expect(await count('start worker-dies')).toBe(1);
     expect(await count('end worker-dies')).toBe(1);
     expect(session.attempts).toHaveLength(1);
-  }, 120_000);
+  }, 600_000);
 
   test('the whole stack in the middle of a playbook: the playbook ends, the next start records it', async () => {
     await stack.create('stack-dies', 'crash', { ansible_limit: 'h1' });
@@ -61,7 +61,7 @@ describeNeeding(stackMissing(), 'when processes are killed', () => {
     expect(await count('start stack-dies')).toBe(1);
     const component = await stack.call('GET', '/v3/components/h1?state_details=true');
     expect(component.body.state).toMatchObject([{ session_name: 'stack-dies', status: 'applied' }]);
-  }, 120_000);
+  }, 600_000);
 
   test(`${KILLS} kills at random moments of ${SESSIONS} sessions: all end, each run starts once`, async () => {
     const names = Array.from({ length: SESSIONS }, (_, index) => `many-${index}`);
@@ -76,7 +76,7 @@ describeNeeding(stackMissing(), 'when processes are killed', () => {
     }
     await created;
     for (const name of names) {
-      const session = await stack.untilComplete(name, 180_000);
+      const session = await stack.untilComplete(name, 240_000);
       expect([name, session.status.session.succeeded, session.status.session.message]).toEqual([
         name,
         'true',
@@ -89,5 +89,5 @@ describeNeeding(stackMissing(), 'when processes are killed', () => {
       return answer?.status === 200 ? answer : null;
     });
     expect(body).toEqual({ db_status: 'ok', kafka_status: 'ok' });
-  }, 400_000);
+  }, 600_000);
 });

@@ -45,7 +45,7 @@ ${note('start')}    - ansible.builtin.command: sleep 300
     for (const playbook of ['quick', 'long', 'stubborn', 'detached', 'fails']) {
       await stack.configure(playbook, repository.url, [`${playbook}.yml`], ['h1', 'h2', 'h3']);
     }
-  }, 120_000);
+  }, 600_000);
   afterAll(async () => stack?.remove());
 
   const lines = async (text: string) =>
@@ -62,7 +62,7 @@ ${note('start')}    - ansible.builtin.command: sleep 300
         const session = await stack.session(name);
         return session.status.session.status === 'complete' ? session : null;
       },
-      90_000,
+      240_000,
     );
 
   test.each(['long', 'stubborn', 'detached'])(
@@ -91,8 +91,8 @@ ${note('start')}    - ansible.builtin.command: sleep 300
     const session = await sweptComplete(name);
     expect(session.status.session).toMatchObject({ status: 'complete', succeeded: 'unknown' });
     expect(session.status.session.message).toContain('terminated');
-    await eventually('no process is left', async () => (await stack.processes(id)).length === 0, 30_000);
-  }, 150_000);
+    await eventually('no process is left', async () => (await stack.processes(id)).length === 0, 240_000);
+  }, 600_000);
 
   test('cancel in the Temporal web UI is a cancel', async () => {
     const name = await stack.create('ui-cancel', 'long', { ansible_limit: 'h1' });
@@ -102,7 +102,7 @@ ${note('start')}    - ansible.builtin.command: sleep 300
     const session = await stack.untilComplete(name);
     expect(session.status.session).toMatchObject({ status: 'complete', succeeded: 'false' });
     expect(await stack.processes(id)).toEqual([]);
-  }, 120_000);
+  }, 600_000);
 
   test('a name that is deleted and made again 20 times runs once each time', async () => {
     for (let round = 1; round <= 20; round += 1) {
@@ -112,7 +112,7 @@ ${note('start')}    - ansible.builtin.command: sleep 300
       expect((await stack.call('DELETE', '/v3/sessions/again')).status).toBe(204);
     }
     await stack.create('again', 'quick', { ansible_limit: 'h2' });
-    const session = await stack.untilComplete('again', 120_000);
+    const session = await stack.untilComplete('again', 240_000);
     expect(session.status.session.succeeded).toBe('true');
     await eventually('all deleted ones have ended', async () => {
       const [row] = await stack.sql<{ open: string }>(
@@ -128,7 +128,7 @@ ${note('start')}    - ansible.builtin.command: sleep 300
     for (const row of runs) expect(Number(row.runs)).toBeLessThanOrEqual(1);
     expect(await lines('start again')).toBeGreaterThanOrEqual(11);
     expect(await lines('start again')).toBeLessThanOrEqual(21);
-  }, 300_000);
+  }, 600_000);
 
   test('deleting a session removes its run directory, events and logs', async () => {
     const name = await stack.create('traces', 'quick', { ansible_limit: 'h3' });
@@ -146,9 +146,9 @@ ${note('start')}    - ansible.builtin.command: sleep 300
         );
         return !existsSync(dir) && row?.count === '0';
       },
-      60_000,
+      240_000,
     );
-  }, 120_000);
+  }, 600_000);
 
   test('a retry runs again from the failed layer on the failed host, linked both ways', async () => {
     const name = await stack.create('to-retry', 'fails', {});
@@ -165,7 +165,7 @@ ${note('start')}    - ansible.builtin.command: sleep 300
     const component = await stack.call('GET', '/v3/components/h1?state_details=true');
     expect(component.body.error_count).toBeGreaterThanOrEqual(2);
     expect(component.body.state.at(-1)).toMatchObject({ session_name: retried, status: 'failed' });
-  }, 120_000);
+  }, 600_000);
 
   test('an empty Temporal store: what never ran starts, what ran ends as unknown', async () => {
     await stack.call('PATCH', '/v3/options', { max_running_sessions: 1 });
@@ -182,7 +182,7 @@ ${note('start')}    - ansible.builtin.command: sleep 300
     const late = await sweptComplete(waiting);
     expect(late.status.session).toMatchObject({ status: 'complete', succeeded: 'true' });
     expect(await lines(`start ${waiting}`)).toBe(1);
-    await eventually('the old run is ended', async () => (await stack.processes(lost.id)).length === 0, 60_000);
+    await eventually('the old run is ended', async () => (await stack.processes(lost.id)).length === 0, 240_000);
     await stack.call('PATCH', '/v3/options', { max_running_sessions: 50 });
-  }, 240_000);
+  }, 600_000);
 });
