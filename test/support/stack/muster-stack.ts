@@ -240,7 +240,7 @@ async function retried(work: () => Promise<Answer>): Promise<Answer> {
     }
     return null;
   };
-  return eventually('the API answers', attempt, 60_000).catch((error) => {
+  return eventually('the API answers', attempt, 240_000).catch((error) => {
     throw new Error(`${error.message}; its last word: ${last}`);
   });
 }
