@@ -205,8 +205,11 @@ describeNeeding(stackMissing(), 'a stack with access control and TLS', () => {
   });
 
   test('down needs no setting but the data directory, whose stack names its certificate', async () => {
-    const shown = await elsewhere(['status']);
-    expect([shown.code, shown.err]).toEqual([0, '']);
+    const shown = await eventually('all is well', async () => {
+      const status = await elsewhere(['status']);
+      return status.code === 0 && status;
+    });
+    expect(shown.err).toBe('');
     expect(await elsewhere(['down', '--cancel-runs'])).toMatchObject({
       code: 0,
       err: expect.stringContaining('the stack is stopped'),
