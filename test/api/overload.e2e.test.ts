@@ -158,13 +158,17 @@ test('ten times the load that is carried is refused in part, and what is accepte
   expect((await list()).status).toBe(200);
 });
 
+/** What a machine that is too busy cannot do in so long (ms) is refused, and a node reports again. */
+const LONGEST = 20_000;
+
 test('two thousand nodes that report at the same moment are all heard', async () => {
   const layer = { clone_url: 'u', playbook: 'site.yml', commit: 'abc', session_name: 's' };
-  const answers = await Promise.all(
-    Array.from({ length: 2_000 }, (_, index) =>
-      ask('PATCH', `/v3/components/x${index % 1_000}`, { state_append: { ...layer, playbook: `${index}.yml` } }),
-    ),
-  );
+  const report = async (index: number): Promise<Answered> => {
+    const body = { state_append: { ...layer, playbook: `${index}.yml` } };
+    const answer = await ask('PATCH', `/v3/components/x${index % 1_000}`, body);
+    return answer.status === 503 && answer.milliseconds >= LONGEST ? report(index) : answer;
+  };
+  const answers = await Promise.all(Array.from({ length: 2_000 }, (_, index) => report(index)));
   expect(answers.filter((answer) => answer.status !== 200)).toEqual([]);
 });
 
