@@ -113,6 +113,6 @@ describeNeeding(imagesMissing(), 'the room of an image', () => {
       await createImageBuilder({ jobsDir }).remove('one');
       expect(await readFile('/proc/mounts', 'utf8')).not.toContain(dir);
     },
-    60_000,
+    180_000,
   );
 });

@@ -31,7 +31,7 @@ describeNeeding(kubernetesMissing(), 'ConfigMaps of a cluster', () => {
       shipped: openConfigMaps(dir),
       kubeconfig: kubernetes.kubeconfig,
     });
-  }, 180_000);
+  }, 600_000);
   afterAll(async () => {
     await kubernetes?.stop();
     await rm(dir, { recursive: true, force: true });

@@ -18,7 +18,7 @@ describeNeeding(kubernetesMissing(), 'secrets of a cluster', () => {
     config.loadFromFile(kubernetes.kubeconfig);
     api = config.makeApiClient(CoreV1Api);
     rights = config.makeApiClient(RbacAuthorizationV1Api);
-  }, 180_000);
+  }, 600_000);
   afterAll(() => kubernetes?.stop());
 
   const emptyNamespace = async () => {

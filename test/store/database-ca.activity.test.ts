@@ -24,7 +24,7 @@ describeNeeding(findProgram('openssl') ? null : 'openssl is not installed', 'a P
     caFile = certificates.caFile;
     otherCa = makeCertificates(join(dir, 'other')).caFile;
     postgres = await startPostgresServer(certificates.tls);
-  }, 60_000);
+  });
   afterAll(async () => {
     await postgres?.stop();
     await rm(dir, { recursive: true, force: true });

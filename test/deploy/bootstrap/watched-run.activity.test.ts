@@ -44,7 +44,7 @@ test.each([
     }
     expect(readFileSync(path, 'utf8')).toContain('2 passed');
   },
-  60_000,
+  180_000,
 );
 
 test('a process that a tool leaves working, with its output open, is not waited for', async () => {

@@ -100,7 +100,7 @@ test.each(['SIGSTOP', 'SIGUSR2'] as const)(
     expect(supervised.state.restarts).toBe(1);
     await supervised.stop();
   },
-  120_000,
+  240_000,
 );
 
 test('a process that says what it lacks is not replaced, however long that lasts', async () => {

@@ -79,7 +79,7 @@ describeNeeding(kubernetesMissing(), 'a watch of dependents', () => {
     watch({ ...apps, mark: 'owner_reference' });
     watch({ ...maps, mark: 'annotations' });
     await eventually('both are watched', async () => states.length === 2 && states.every((reason) => reason === null));
-  }, 180_000);
+  }, 600_000);
 
   afterAll(async () => {
     stop.abort();
@@ -189,5 +189,5 @@ describeNeeding(kubernetesMissing(), 'a watch of dependents', () => {
     await eventually('it is told', async () => told.some(({ object }) => object === 'Deployment ns1/listed'));
     await api.kill();
     await eventually('the watch says so', async () => states.some((reason) => reason !== null), 60_000);
-  }, 120_000);
+  });
 });

@@ -116,7 +116,7 @@ test('a sign that was not taken is followed by another one soon, not at the usua
     signMs: 60_000,
     leaseMs: 120_000,
   });
-  await eventually('it is taken', () => signs === 3, 10_000);
+  await eventually('it is taken', () => signs === 3);
   await stop();
 });
 

@@ -39,7 +39,7 @@ withApi('on a real API server', () => {
       const made = await post('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
       expect(made.status).toBe(201);
     }
-  }, 180_000);
+  }, 600_000);
 
   afterAll(async () => {
     await proxied?.close();

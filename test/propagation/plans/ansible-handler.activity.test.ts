@@ -56,7 +56,7 @@ describeNeeding(ansibleMissing() ?? launcherMissing() ?? sshMissing(), 'a playbo
     expect(left.flat()).not.toContain('action');
     expect(await readdir(join(bench.runs.runsDir, '..', 'cp')).catch(() => [])).toEqual([]);
     expect((await readdir(bench.dir)).filter((name) => name.startsWith('muster-cp'))).toEqual([]);
-  }, 120_000);
+  });
 
   test('is given inputs as data: nothing in them is ever templated, wherever it stands', async () => {
     const bait = file('bait');
@@ -75,7 +75,7 @@ describeNeeding(ansibleMissing() ?? launcherMissing() ?? sshMissing(), 'a playbo
     expect({ text: got, map, list }).toEqual(inputs);
     expect(all).toMatchObject(inputs);
     expect(facts).toMatchObject({ resource: 'web', action: 'run', node: 'web.run', occurrence: 0, attempt: 1 });
-  }, 120_000);
+  });
 
   test('reads a file of variables as JSON or not at all', async () => {
     const playbook = play('- copy: {dest: "{{ dir }}/out", content: "{{ text }}"}');
@@ -107,7 +107,7 @@ describeNeeding(ansibleMissing() ?? launcherMissing() ?? sshMissing(), 'a playbo
     expect(existsSync(file('out'))).toBe(false);
     expect(await ended(variablesText({ ...broken, other: {} }))).toBe('well');
     expect(await written('out')).toBe('{{ 1 + 1 }}');
-  }, 120_000);
+  });
 
   test('is refused when data pretends to be a mark of Ansible, and nothing runs', async () => {
     await writing({ text, map: { schema: {}, value: {} } });
@@ -140,7 +140,7 @@ describeNeeding(ansibleMissing() ?? launcherMissing() ?? sshMissing(), 'a playbo
     expect(processes).not.toContain('never-to-be-seen');
     expect(await bench.tablesWith('never-to-be-seen')).toEqual([]);
     expect(await bench.output()).toContain('********');
-  }, 120_000);
+  });
 
   test('fails by its tasks, and is an error where its host is not to be reached', async () => {
     await bench.define('web', {}, { 'actions/run.yaml': play('- name: refuses\n  command: "false"') });
@@ -155,7 +155,7 @@ describeNeeding(ansibleMissing() ?? launcherMissing() ?? sshMissing(), 'a playbo
     await bench.server.stop();
     await bench.abandonAll();
     expect(await bench.execute()).toMatchObject({ outcome: 'error', code: 'unreachable' });
-  }, 120_000);
+  });
 
   test('sends nothing to a host with another key, whatever ansible.cfg says', async () => {
     await writing();
@@ -177,7 +177,7 @@ describeNeeding(ansibleMissing() ?? launcherMissing() ?? sshMissing(), 'a playbo
       ...{ outcome: 'error', code: 'validation_failed' },
       message: expect.stringContaining('no host_key'),
     });
-  }, 120_000);
+  });
 
   test('runs on a component with the identity of sessions', async () => {
     await writing({ text }, '{{ inventory_hostname }} {{ group_names }}');
@@ -194,7 +194,7 @@ describeNeeding(ansibleMissing() ?? launcherMissing() ?? sshMissing(), 'a playbo
 
     await updateInputs(bench.deps, 'web', { location_id: 'component:gone' });
     expect(await bench.execute()).toMatchObject({ outcome: 'error', code: 'component_not_found' });
-  }, 120_000);
+  });
 
   test('logs in at a node with the key of its transport alone, and without such a key as a session does', async () => {
     await writing();
@@ -210,7 +210,7 @@ describeNeeding(ansibleMissing() ?? launcherMissing() ?? sshMissing(), 'a playbo
     await updateInputs(bench.deps, 'web', { text: 'y' });
     expect(await bench.execute()).toMatchObject({ outcome: 'changed' });
     expect(await bench.tablesWith('is not renewed')).toEqual(['events']);
-  }, 120_000);
+  });
 
   test('runs on the machine itself where that is allowed', async () => {
     await writing({ text }, '{{ ansible_connection }}');
@@ -219,7 +219,7 @@ describeNeeding(ansibleMissing() ?? launcherMissing() ?? sshMissing(), 'a playbo
     await bench.abandonAll();
     expect(await bench.execute()).toMatchObject({ outcome: 'created' });
     expect(await written('out')).toBe('local');
-  }, 120_000);
+  });
 
   test('finds modules and roles of its definition', async () => {
     const module = [
@@ -240,14 +240,14 @@ describeNeeding(ansibleMissing() ?? launcherMissing() ?? sshMissing(), 'a playbo
     await bench.web({ dir: bench.dir });
     expect(await bench.execute()).toMatchObject({ outcome: 'created' });
     expect(await written('out')).toBe('own role, own module');
-  }, 120_000);
+  });
 
   test('that no host has a task of is ok, and says so', async () => {
     await bench.define('web', {}, { 'actions/run.yaml': '- hosts: nobody\n  tasks: [{command: "true"}]' });
     await bench.node();
     await bench.web();
     expect(await bench.execute()).toMatchObject({ outcome: 'ok', message: 'No host ran any task' });
-  }, 120_000);
+  });
 
   /** Starts the action, aborts its plan when the action is `ready`, and brings the plan to its end. */
   async function aborted(ready: () => Promise<boolean>) {
@@ -272,7 +272,7 @@ describeNeeding(ansibleMissing() ?? launcherMissing() ?? sshMissing(), 'a playbo
     const { node, runId } = await aborted(async () => (await bench.output()).includes('PLAY'));
     expect(node).toMatchObject({ outcome: 'error', code: 'cancelled' });
     expect(await bench.runs.runner.live()).not.toContain(runId);
-  }, 120_000);
+  });
 
   test('is ended by an abort with all that it has begun here, whatever that traps and wherever it went', async () => {
     const deaf = `trap "" TERM INT HUP; echo $$ >> ${file('pids')}; while :; do sleep 1; done`;
@@ -288,5 +288,5 @@ describeNeeding(ansibleMissing() ?? launcherMissing() ?? sshMissing(), 'a playbo
     expect((await pids()).filter(isAtWork)).toEqual([]);
     expect(await processesWith(runId)).toEqual([]);
     expect(await bench.db.selectFrom('propagation_leases').selectAll().execute()).toEqual([]);
-  }, 120_000);
+  });
 });

@@ -133,7 +133,7 @@ describeNeeding(launcherMissing(), 'an attempt', () => {
     await watcher;
     expect(await nodeOf(plan)).toMatchObject({ status: 'error', outcome: 'error', code: 'cancelled' });
     expect(await runs.runner.live()).not.toContain(runIdOfOwner({ kind: 'attempt', id: attempt }, 1));
-  }, 60_000);
+  });
 
   test('that is aborted before it has begun never begins', async () => {
     const { plan, attempt } = await admitted();
@@ -169,7 +169,7 @@ describeNeeding(launcherMissing(), 'an attempt', () => {
     const rows = await plans.db.selectFrom('runs').select(['state', 'exit_code']).execute();
     expect(rows).toEqual([{ state: 'lost', exit_code: null }]);
     expect(await plans.db.selectFrom('propagation_leases').selectAll().execute()).toEqual([]);
-  }, 60_000);
+  });
 
   test('that begins at the moment of its abort is ended', async () => {
     const { plan, attempt } = await admitted();
@@ -187,7 +187,7 @@ describeNeeding(launcherMissing(), 'an attempt', () => {
     await bring(plan, attempt, { runner });
     expect(await nodeOf(plan)).toMatchObject({ status: 'error', outcome: 'error', code: 'cancelled' });
     expect(await runs.runner.live()).not.toContain(runIdOfOwner({ kind: 'attempt', id: attempt }, 1));
-  }, 60_000);
+  });
 
   test.each(['goes on', 'has never begun'])(
     'that was given up and %s keeps its leases until the clean-up of its machine confirms the end',
@@ -219,7 +219,6 @@ describeNeeding(launcherMissing(), 'an attempt', () => {
       expect(started).toEqual(how === 'goes on' ? [attempt] : []);
       expect((await plans.attempts(plan))[0]).toMatchObject({ outcome: 'error', code: 'run_lost', verified: true });
     },
-    60_000,
   );
 
   test('that was given up is asked after by each clean-up until nothing of it can be left', async () => {
@@ -238,12 +237,12 @@ describeNeeding(launcherMissing(), 'an attempt', () => {
     expect(await cleanUp(true)).toHaveLength(2);
     expect(await cleanUp(false)).toEqual([]);
     expect((await plans.attempts(plan))[0]).toMatchObject({ verified: true });
-  }, 60_000);
+  });
 
   test('is ended by its time limit', async () => {
     const { plan, attempt } = await admitted({ timelimit: 1 });
     script = 'sleep 600';
     await bring(plan, attempt);
     expect(await nodeOf(plan)).toMatchObject({ status: 'error', code: 'timelimit', message: 'ExecutionTimeout' });
-  }, 60_000);
+  });
 });

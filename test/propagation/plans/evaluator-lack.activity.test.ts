@@ -56,7 +56,7 @@ describeNeeding(launcherMissing(), 'a shell action without an evaluator', () => 
     await retryPlan(shell.deps, id);
     expect((await shell.goOn(id)).state).toBe('succeeded');
     expect(await nodeOf(id)).toMatchObject({ attempts: 2, outcome: 'created', code: null, message: null });
-  }, 120_000);
+  });
 
   test('whose program is there again before the last try runs in the same attempt', async () => {
     const { id } = await shell.action('true');
@@ -65,7 +65,7 @@ describeNeeding(launcherMissing(), 'a shell action without an evaluator', () => 
     await broken.mend();
     expect((await over).state).toBe('succeeded');
     expect(await nodeOf(id)).toMatchObject({ attempts: 1, outcome: 'created', reason: null });
-  }, 120_000);
+  });
 
   test('is cancelled when its plan is aborted between the tries', async () => {
     const { id } = await shell.action('true');
@@ -80,7 +80,7 @@ describeNeeding(launcherMissing(), 'a shell action without an evaluator', () => 
       ...{ outcome: 'error', code: 'cancelled', message: 'Cancelled', attempts: 1, reason: null },
     });
     expect(await shell.db.selectFrom('propagation_leases').selectAll().execute()).toEqual([]);
-  }, 120_000);
+  });
 
   test('for want of memory goes on until it can, and its node says so', async () => {
     await broken.starve();
@@ -99,7 +99,7 @@ describeNeeding(launcherMissing(), 'a shell action without an evaluator', () => 
     await shell.bring(id, attempt);
     expect((await shell.goOn(id)).state).toBe('succeeded');
     expect(await nodeOf(id)).toMatchObject({ attempts: 1, outcome: 'created', reason: null });
-  }, 120_000);
+  });
 
   test('for want of memory ends when its plan is aborted', async () => {
     await broken.starve();
@@ -111,7 +111,7 @@ describeNeeding(launcherMissing(), 'a shell action without an evaluator', () => 
     await shell.bring(id, attempt);
     await shell.goOn(id);
     expect(await nodeOf(id)).toMatchObject({ outcome: 'error', code: 'cancelled', reason: null });
-  }, 120_000);
+  });
 
   test('says that it is tried again after a failure that nothing expected', async () => {
     const { id } = await shell.action('true');
@@ -126,5 +126,5 @@ describeNeeding(launcherMissing(), 'a shell action without an evaluator', () => 
     await broken.mend();
     await shell.bring(id, attempt);
     expect((await shell.goOn(id)).state).toBe('succeeded');
-  }, 120_000);
+  });
 });

@@ -71,7 +71,7 @@ describeNeeding(ansibleMissing(), 'the evaluator', () => {
     });
     expect(await second).toBe('2');
     expect(await processes()).toHaveLength(1);
-  }, 60_000);
+  });
 
   test('goes on with another process when its own is killed, and ends for good when it is stopped', async () => {
     expect(await one('a')).toBe('a');

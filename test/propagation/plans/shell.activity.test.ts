@@ -163,7 +163,7 @@ describeNeeding(launcherMissing(), 'a shell action', () => {
     const left = () => processesWith(runOf(attempt?.id ?? ''));
     await eventually('nothing of the run is at work', async () => (await left()).length === 0);
     expect(await filesWith(['trap'], shell.runs.runsDir)).toMatchObject({ found: [] });
-  }, 60_000);
+  });
 
   test('runs on the machine of the worker only where that is allowed', async () => {
     const { id } = await shell.action('true');

@@ -14,7 +14,7 @@ import { filesWith, watchProcesses } from '../../support/stack/canary-search.ts'
 import { isAtWork } from './shell-bench.ts';
 import { openTargetPlans, type TargetBench } from './target-bench.ts';
 
-const LIMIT = 120_000;
+const LIMIT = 300_000;
 
 const areGone = (pids: readonly number[]) => eventually('the end of the action', () => !pids.some(isAtWork));
 

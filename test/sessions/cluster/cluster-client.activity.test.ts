@@ -100,7 +100,7 @@ describe('where connections are few', () => {
     stop.abort();
     await first.return?.();
     agent.destroy();
-  }, 20_000);
+  });
 
   test('answers that go on take none from others', async () => {
     const { port } = server.address() as AddressInfo;

@@ -76,10 +76,10 @@ describeNeeding(
         .set({ stage: 'admitted', status: 'running', job: 'muster-ssh-ca' })
         .where('id', '=', id)
         .execute();
-      await prepareJob(dependencies(overlap), await sessionNow(db, id), AbortSignal.timeout(60_000));
+      await prepareJob(dependencies(overlap), await sessionNow(db, id), AbortSignal.timeout(180_000));
       // A worker with another setting takes it up.
       const other = { ...dependencies(overlap), profile: 'compatible' as const };
-      const { drivesItself } = await prepareJob(other, await sessionNow(db, id), AbortSignal.timeout(60_000));
+      const { drivesItself } = await prepareJob(other, await sessionNow(db, id), AbortSignal.timeout(180_000));
       expect(drivesItself).toBe(false);
       expect(await machine.deps.workspaces.list()).toEqual([]);
       expect((await findSessionJob(db, id))?.name).toMatch(
@@ -123,7 +123,7 @@ describeNeeding(
       const second = prepareJob(
         { ...slow, inventories: { write: gated } },
         await sessionNow(db, id),
-        AbortSignal.timeout(60_000),
+        AbortSignal.timeout(180_000),
       );
       second.catch(() => undefined);
       await written.wait;

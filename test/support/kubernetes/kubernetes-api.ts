@@ -11,6 +11,8 @@ import { freePort } from '../free-port.ts';
 
 const run = promisify(execFile);
 const BUILD_LIMIT_MS = 60 * 60_000;
+/** Of a start on a machine that is busy. */
+const START_LIMIT_MS = 300_000;
 const CACHE = process.env.MUSTER_CACHE_DIR ?? join(homedir(), '.cache', 'muster');
 
 /** A real API server of Kubernetes with its own store and no node. */
@@ -99,7 +101,7 @@ export async function startStore(dir: string): Promise<Restartable & { url: stri
     ...['--unsafe-no-fsync', '--log-level', 'error'],
   ];
   const answers = async () => (await fetch(`${url}/health`).catch(() => null))?.ok === true;
-  return { url, ...(await startAgain('etcd', args, () => eventually('etcd answers', answers, 120_000))) };
+  return { url, ...(await startAgain('etcd', args, () => eventually('etcd answers', answers, START_LIMIT_MS))) };
 }
 
 /** Starts a program that begins again with the same words. `ready`: waits until it is. */
@@ -147,7 +149,7 @@ export async function startServer(place: ServerPlace): Promise<Restartable & { k
       }).on('error', () => resolve(false));
     });
   const server = await startAgain('kube-apiserver', args, () =>
-    eventually('the API server of Kubernetes is ready', ready, 120_000),
+    eventually('the API server of Kubernetes is ready', ready, START_LIMIT_MS),
   );
   await writeFile(place.kubeconfig, kubeconfig(port, { ca, cert, key }), { mode: 0o600 });
   return { kubeconfig: place.kubeconfig, ...server };
