@@ -14,8 +14,10 @@ import {
 
 /** Time a process has to end by itself after TERM. */
 const GRACE_MS = 3_000;
-/** Time the launcher has to write the end when its last child is gone. */
-const LAUNCHER_GRACE_MS = 1_000;
+/** Time the launcher has to write the end, which is to be on the disk, when its last child is gone. */
+const LAUNCHER_GRACE_MS = 5_000;
+/** Time the keeper has to go when the launcher and all others are gone. */
+const KEEPER_GRACE_MS = 5_000;
 /** Time after which processes that we may not signal are given up. */
 const REFUSED_MS = 5_000;
 /** Between two looks at the processes; each look reads all of /proc. */
@@ -45,13 +47,18 @@ async function endProcesses(runId: string, claim: ClaimFile | null): Promise<voi
   const told = new Set<number>();
   let left: Processes = new Map();
   let idleSince: number | null = null;
+  let overSince: number | null = null;
   let empty = 0;
   // The launcher was there before every other process of its run.
   const since = claim !== null && claim.boot_id === (await readBootId()) ? Number(claim.start_time) || 0 : 0;
   for (;;) {
     const launcher = claim !== null && (await isAlive(claim)) ? claim.pid : null;
-    left = await processesOf(runId, { launcher, keeper: await livingKeeper(claim) }, left, since);
-    empty = left.size === 0 && launcher === null ? empty + 1 : 0;
+    const keeper = await livingKeeper(claim);
+    left = await processesOf(runId, { launcher, keeper }, left, since);
+    overSince = left.size === 0 && launcher === null ? (overSince ?? Date.now()) : null;
+    // The keeper goes last, by itself, and says before that nothing is left.
+    const isKept = keeper !== null && Date.now() - (overSince ?? 0) < KEEPER_GRACE_MS;
+    empty = overSince !== null && !isKept ? empty + 1 : 0;
     if (empty === EMPTY_LOOKS) return;
     const passed = Date.now() - began;
     const late = passed >= GRACE_MS;
