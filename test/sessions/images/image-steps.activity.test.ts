@@ -283,8 +283,8 @@ describe('opening an image', () => {
     await expect(open()).rejects.toMatchObject({ type: 'image_not_ready' });
     const [job] = bench.jobsOf(session.name);
     for (const [seconds, status, word] of [
-      [119, 'fetching_image', 'image_not_ready'],
-      [2, 'building_image', 'image_wait_timeout'],
+      [90, 'fetching_image', 'image_not_ready'],
+      [31, 'building_image', 'image_wait_timeout'],
     ] as const) {
       await bench.movedBack(session.id, seconds);
       if (job) job.status = status;
