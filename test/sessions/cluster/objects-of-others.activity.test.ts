@@ -8,6 +8,8 @@ import { type PlainCluster, startPlainCluster } from '../../support/kubernetes/p
 import { jobSpec } from '../../support/kubernetes/scripted-jobs.ts';
 
 const never = new AbortController().signal;
+/** An end that is to be verified has all the time that it needs, ms. */
+const PATIENCE_MS = 60_000;
 let cluster: PlainCluster;
 let spec: JobSpec;
 
@@ -97,7 +99,7 @@ describe('starting a Job', () => {
 describe('ending a Job', () => {
   test.each(OTHERS)('leaves a Job, a Secret and a pod alone %s', async (_, labels) => {
     const before = [putJob(labels()), putSecret(labels()), putPod('other', labels())];
-    const ending = await cluster.jobs.end(spec.name, 100, spec.sessionId);
+    const ending = await cluster.jobs.end(spec.name, PATIENCE_MS, spec.sessionId);
     expect(ending).toMatchObject({ view: { phase: 'gone', containers: [] }, unverified: null });
     await cluster.jobs.release(spec.name, spec.sessionId);
     const kinds = ['jobs', 'secrets', 'pods'] as const;
@@ -108,7 +110,7 @@ describe('ending a Job', () => {
     const other = putPod('other', {});
     putPod('own', labelsOf(spec.sessionId));
     const job = putJob(labelsOf(randomUUID()));
-    expect((await cluster.jobs.end(spec.name, 100, spec.sessionId)).unverified).toBeNull();
+    expect((await cluster.jobs.end(spec.name, PATIENCE_MS, spec.sessionId)).unverified).toBeNull();
     expect(cluster.get('pods', 'own')?.status).toMatchObject({ phase: 'Failed' });
     await cluster.jobs.release(spec.name, spec.sessionId);
     expect(cluster.get('pods', 'own')).toBeUndefined();
@@ -122,7 +124,7 @@ describe('ending a Job', () => {
   ])('takes Job, Secret and pods along that are of %s that is named', async (_, session) => {
     await start();
     putPod('own', labelsOf(spec.sessionId), cluster.get('jobs', spec.name)?.metadata.uid);
-    expect((await cluster.jobs.end(spec.name, 100, session())).unverified).toBeNull();
+    expect((await cluster.jobs.end(spec.name, PATIENCE_MS, session())).unverified).toBeNull();
     await cluster.jobs.release(spec.name, session());
     const left = [cluster.get('jobs', spec.name), cluster.get('secrets', spec.name), cluster.get('pods', 'own')];
     expect(left).toEqual([undefined, undefined, undefined]);
@@ -130,7 +132,7 @@ describe('ending a Job', () => {
 
   test('deletes a Secret that somebody has left who deleted its Job alone', async () => {
     putSecret(labelsOf(spec.sessionId));
-    await cluster.jobs.end(spec.name, 100, spec.sessionId);
+    await cluster.jobs.end(spec.name, PATIENCE_MS, spec.sessionId);
     expect(cluster.get('secrets', spec.name)).toBeUndefined();
   });
 });
@@ -170,6 +172,6 @@ test('a name is one part of a path, and names nothing else', async () => {
   expect(paths.log(odd)).toBe(`${paths.pods}/${part}/log`);
   expect(paths.job(spec.name)).toBe(`${paths.jobs}/${spec.name}`);
   const pod = putPod('own', labelsOf(spec.sessionId));
-  await cluster.jobs.end(`${spec.name},!x`, 100);
+  await cluster.jobs.end(`${spec.name},!x`, PATIENCE_MS);
   expect(cluster.get('pods', 'own')).toEqual(pod);
 });

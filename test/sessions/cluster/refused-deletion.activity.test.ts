@@ -60,7 +60,7 @@ test.each([400, 403, 422])(
   'a Job whose deletion is refused with %i is told of, and its pods are ended',
   async (status) => {
     refuses = (path) => (path === paths.job('a') ? status : null);
-    expect(await end(5_000)).toMatchObject({ unverified: `the cluster refuses: ${DENIED}` });
+    expect(await end(60_000)).toMatchObject({ unverified: `the cluster refuses: ${DENIED}` });
     expect(podRuns).toBe(false);
   },
 );
@@ -73,6 +73,6 @@ test.each([400, 403, 422])('so is a pod whose deletion is refused with %i', asyn
 
 test('a Secret that may not be read is left to go with its Job', async () => {
   readsSecrets = false;
-  expect(await end(5_000)).toMatchObject({ unverified: null });
+  expect(await end(60_000)).toMatchObject({ unverified: null });
   expect(deletions).toEqual([paths.job('a'), paths.pod('a-x')]);
 });
