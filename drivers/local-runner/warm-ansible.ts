@@ -38,10 +38,14 @@ const REFUSED_MS = 600_000;
 const GONE_MS = 30_000;
 const INTERPRETER_MAX = 256;
 
-/** `program`: file of the program that keeps Ansible; `limit`: processes at most; `onChange`: told when one begins, is ready or ends. */
+/**
+ * `program`: file of the program that keeps Ansible; `limit`: processes at most; `answerMs`: how long a process may take to detach a launcher,
+ * 3 s by default; `onChange`: told when one begins, is ready or ends.
+ */
 export function createWarmAnsible(options: {
   program: string;
   limit: number;
+  answerMs?: number;
   onChange?: (processes: WarmProcess[]) => void;
 }): WarmAnsible {
   const held = new Map<string, Held>();
@@ -75,7 +79,7 @@ export function createWarmAnsible(options: {
         begin(key, [interpreter, script], startup);
         return false;
       }
-      return found.ask(directory, inventory);
+      return found.ask(directory, inventory, options.answerMs ?? ANSWER_MS);
     },
     processes,
     close: () => {
@@ -138,7 +142,7 @@ class Held {
   }
 
   /** Starts a run; false when that did not come to be, or is not known: a run begins once, however often it is started. */
-  async ask(directory: string, inventory: RunSpec['inventory']): Promise<boolean> {
+  async ask(directory: string, inventory: RunSpec['inventory'], answerMs: number): Promise<boolean> {
     if (this.state !== 'ready' || this.isGone) return false;
     this.used = performance.now();
     this.#orders += 1;
@@ -156,7 +160,7 @@ class Held {
         resolve(given);
       };
       this.#waiting.set(number, { answer, wait });
-      wait(ANSWER_MS);
+      wait(answerMs);
       this.#child.stdin?.write(`${JSON.stringify({ run: directory, number, ...ofSession })}\n`);
     });
     if (started) this.runs += 1;

@@ -18,6 +18,8 @@ import { describeNeeding } from '../support/requirement.ts';
 const never = new AbortController().signal;
 const nothing = async () => undefined;
 const SECRET = 'correct-horse-battery';
+/** Of a test that starts Ansible six times. */
+const LONG_MS = 600_000;
 const PLAYBOOK = `- hosts: all
   gather_facts: false
   tasks:
@@ -35,7 +37,8 @@ describeNeeding(ansibleMissing(), 'a warm process of Ansible', () => {
     for (const name of ['runs', 'home', 'layer']) await mkdir(join(dir, name));
     await writeFile(join(dir, 'layer', 'hosts'), 'h1 ansible_connection=local\n');
     await writeFile(join(dir, 'layer', 'site.yml'), PLAYBOOK);
-    await open(WARM_PROGRAM);
+    // A process that is slow for once would be taken for one that hangs.
+    await open(WARM_PROGRAM, 60_000);
   });
   afterEach(async () => {
     warm.close();
@@ -43,8 +46,8 @@ describeNeeding(ansibleMissing(), 'a warm process of Ansible', () => {
     await rm(dir, { recursive: true, force: true });
   });
 
-  const open = async (program: string, limit = 2) => {
-    warm = createWarmAnsible({ program, limit });
+  const open = async (program: string, answerMs?: number) => {
+    warm = createWarmAnsible({ program, limit: 2, ...(answerMs === undefined ? {} : { answerMs }) });
     runner = await createLocalRunner({
       ...{ runsDir: join(dir, 'runs'), slots: 4, python: PYTHON, launcher: LAUNCHER },
       warm,
@@ -116,23 +119,27 @@ describeNeeding(ansibleMissing(), 'a warm process of Ansible', () => {
     await untilReady();
   });
 
-  test('that answers nothing, or nonsense, costs a cold start', async () => {
-    const program = join(dir, 'program.py');
-    await open(program);
-    for (const [text, state] of [
-      ['import sys\nprint(\'{"ready": true}\', flush=True)\nsys.stdin.read()\n', 'ready'],
-      ['import sys\nprint("nonsense", flush=True)\nsys.stdin.read()\n', 'refused'],
-      ['print(\'{"ready": false, "why": "as asked"}\')\n', 'refused'],
-    ] as const) {
-      warm.close();
-      await writeFile(program, text);
-      expect(await play(spec())).toMatchObject({ code: 0 });
-      await eventually('it has said that', async () => states()[0] === state || null);
-      expect(await play(spec())).toMatchObject({ code: 0 });
-      expect(runs()).toBe(0);
-    }
-    expect(warm.processes()).toMatchObject([{ state: 'refused', why: 'as asked' }]);
-  });
+  test(
+    'that answers nothing, or nonsense, costs a cold start',
+    async () => {
+      const program = join(dir, 'program.py');
+      await open(program);
+      for (const [text, state] of [
+        ['import sys\nprint(\'{"ready": true}\', flush=True)\nsys.stdin.read()\n', 'ready'],
+        ['import sys\nprint("nonsense", flush=True)\nsys.stdin.read()\n', 'refused'],
+        ['print(\'{"ready": false, "why": "as asked"}\')\n', 'refused'],
+      ] as const) {
+        warm.close();
+        await writeFile(program, text);
+        expect(await play(spec())).toMatchObject({ code: 0 });
+        await eventually('it has said that', async () => states()[0] === state || null);
+        expect(await play(spec())).toMatchObject({ code: 0 });
+        expect(runs()).toBe(0);
+      }
+      expect(warm.processes()).toMatchObject([{ state: 'refused', why: 'as asked' }]);
+    },
+    LONG_MS,
+  );
 
   test('starts nothing but what Ansible installs as its program', async () => {
     const program = join(dir, 'mine');
@@ -152,7 +159,7 @@ describeNeeding(ansibleMissing(), 'a warm process of Ansible', () => {
   });
 
   test('is told of the inventory of a session, and answers in any order and late where it reads that first', async () => {
-    const program = join(dir, 'program.py');
+    const [program, begun] = [join(dir, 'program.py'), join(dir, 'begun')];
     await open(program);
     await writeFile(
       program,
@@ -162,6 +169,7 @@ describeNeeding(ansibleMissing(), 'a warm process of Ansible', () => {
         'say(ready=True)',
         'first = json.loads(sys.stdin.readline())',
         'say(reading=True, number=first["number"])',
+        `open(${JSON.stringify(begun)}, 'w').close()`,
         'second = json.loads(sys.stdin.readline())',
         `open(${JSON.stringify(join(dir, 'orders'))}, 'w').write(json.dumps([first, second]))`,
         'say(started=True, number=second["number"])',
@@ -175,7 +183,14 @@ describeNeeding(ansibleMissing(), 'a warm process of Ansible', () => {
     await untilReady();
     const answers: [string, boolean][] = [];
     const ask = async (run: string, given: Partial<RunSpec>) => answers.push([run, await warm.start(run, spec(given))]);
-    await Promise.all([ask('/a', { inventory }), ask('/b', {})]);
+    const first = ask('/a', { inventory });
+    await eventually('it reads for the first', () =>
+      readFile(begun).then(
+        () => true,
+        () => false,
+      ),
+    );
+    await Promise.all([first, ask('/b', {})]);
     expect(answers).toEqual([
       ['/b', true],
       ['/a', false],
