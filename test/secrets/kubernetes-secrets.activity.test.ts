@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { CoreV1Api, KubeConfig, RbacAuthorizationV1Api } from '@kubernetes/client-node';
 import { openKubernetesSecrets } from '../../drivers/secrets/kubernetes-secrets.ts';
+import { eventually } from '../support/eventually.ts';
 import { secretStoreContract } from '../support/fakes/secret-store-contract.ts';
 import { type KubernetesApi, kubernetesMissing, startKubernetesApi } from '../support/kubernetes/kubernetes-api.ts';
 import { describeNeeding } from '../support/requirement.ts';
@@ -63,7 +64,15 @@ describeNeeding(kubernetesMissing(), 'secrets of a cluster', () => {
       kubeconfig.users[0].user.as = user;
       const path = `${kubernetes.kubeconfig}-${namespace}`;
       await writeFile(path, JSON.stringify(kubeconfig));
-      return openKubernetesSecrets({ namespace, kubeconfig: path });
+      const store = openKubernetesSecrets({ namespace, kubeconfig: path });
+      // The API server learns of new rights by a watch of its own.
+      await eventually('the account has its rights', () =>
+        store.get('none').then(
+          () => true,
+          () => false,
+        ),
+      );
+      return store;
     };
 
     secretStoreContract(asAccount);
