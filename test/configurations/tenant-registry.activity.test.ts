@@ -87,7 +87,9 @@ describe('a registry that does not tell is unavailable, never a yes or a no', ()
         return true;
       },
     });
-    await expect(openHttpRegistry({ url, timeoutMs: 300 }).hasTenant('blue')).rejects.toMatchObject({
+    // Where no time-out is wanted, a machine that stands still for a moment is none.
+    const timeoutMs = detail.startsWith('within') ? 300 : 60_000;
+    await expect(openHttpRegistry({ url, timeoutMs }).hasTenant('blue')).rejects.toMatchObject({
       code: 'tenant_registry_unavailable',
       detail: expect.stringContaining(detail),
     });
