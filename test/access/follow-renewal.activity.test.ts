@@ -101,7 +101,7 @@ describeNeeding(findProgram('openssl') ? null : 'openssl is not installed', 'cer
     await looks(5);
     expect([stops, log]).toEqual([0, []]);
     await mount('new');
-    await eventually('it is stopped', () => stops > 0, 5_000);
+    await eventually('it is stopped', () => stops > 0);
     await looks(5);
     expect(stops).toBe(1);
     const files = [
@@ -115,7 +115,7 @@ describeNeeding(findProgram('openssl') ? null : 'openssl is not installed', 'cer
   test('that are renewed between start and first look stop it too', async () => {
     await follow();
     await mount('new');
-    await eventually('it is stopped', () => stops > 0, 5_000);
+    await eventually('it is stopped', () => stops > 0);
   });
 
   test('that are the same again stop nothing, nor does a link to the same', async () => {
@@ -141,7 +141,7 @@ describeNeeding(findProgram('openssl') ? null : 'openssl is not installed', 'cer
     await looks(5);
     expect([stops, log]).toEqual([0, []]);
     await writeFile(path('tls.key'), await readNew('tls.key'));
-    await eventually('it is stopped', () => stops > 0, 5_000);
+    await eventually('it is stopped', () => stops > 0);
   });
 
   test('that are half written, or do not fit yet, are told once and stop nothing until they do', async () => {
@@ -149,11 +149,11 @@ describeNeeding(findProgram('openssl') ? null : 'openssl is not installed', 'cer
     await follow();
     const ca = await readNew('ca.crt');
     await writeFile(path('ca.crt'), ca.slice(0, ca.length / 2));
-    await eventually('it is told', () => log.length > 0, 5_000);
+    await eventually('it is told', () => log.length > 0);
     // Before the authority is whole: with the old pair it would be a renewal.
     await writeFile(path('tls.crt'), await readNew('tls.crt'));
     await writeFile(path('ca.crt'), ca);
-    await eventually('it is told', () => log.length > 1, 5_000);
+    await eventually('it is told', () => log.length > 1);
     await looks(5);
     expect(stops).toBe(0);
     expect(log.map(({ fields }) => fields)).toEqual([
@@ -161,7 +161,7 @@ describeNeeding(findProgram('openssl') ? null : 'openssl is not installed', 'cer
       { reason: 'MUSTER_TEMPORAL_TLS_KEY is not the key of the certificate in MUSTER_TEMPORAL_TLS_CERT' },
     ]);
     await writeFile(path('tls.key'), await readNew('tls.key'));
-    await eventually('it is stopped', () => stops > 0, 5_000);
+    await eventually('it is stopped', () => stops > 0);
   });
 
   test('that change at every look stop nothing before they stay', async () => {
@@ -180,7 +180,7 @@ describeNeeding(findProgram('openssl') ? null : 'openssl is not installed', 'cer
     const timers = jest.spyOn(globalThis, 'setTimeout').mockImplementation(startTimer as typeof setTimeout);
     try {
       await follow();
-      await eventually('it is stopped', () => stops > 0, 5_000);
+      await eventually('it is stopped', () => stops > 0);
     } finally {
       timers.mockRestore();
     }
@@ -195,7 +195,7 @@ describeNeeding(findProgram('openssl') ? null : 'openssl is not installed', 'cer
     };
     await follow(300);
     await mount('new');
-    await eventually('it is stopped', () => stops > 0, 5_000);
+    await eventually('it is stopped', () => stops > 0);
     // Node's timers know whole milliseconds.
     expect(stoppedAt - toldAt).toBeGreaterThanOrEqual(299);
     expect(log[0]?.fields).toMatchObject({ seconds: 1 });
@@ -204,7 +204,7 @@ describeNeeding(findProgram('openssl') ? null : 'openssl is not installed', 'cer
     await follow(300);
     atNote = () => queueMicrotask(end);
     await mount('new');
-    await eventually('it is told', () => log.length > 1, 5_000);
+    await eventually('it is told', () => log.length > 1);
     await pause(500);
     expect(stops).toBe(1);
   });
@@ -217,7 +217,7 @@ describeNeeding(findProgram('openssl') ? null : 'openssl is not installed', 'cer
     ];
     await follow(0, EVERY_MS, () => (answers.shift() ?? (async () => true))());
     await mount('new');
-    await eventually('it is stopped', () => stops > 0, 5_000);
+    await eventually('it is stopped', () => stops > 0);
     expect(answers).toEqual([]);
     expect(log.map(({ text }) => text)).toEqual([
       expect.stringContaining('as soon as its work allows it'),
@@ -228,11 +228,11 @@ describeNeeding(findProgram('openssl') ? null : 'openssl is not installed', 'cer
   test('wait for nothing once the old ones are about to end', async () => {
     await follow(0, EVERY_MS, async () => false);
     await mount('new');
-    await eventually('it waits', () => log.length > 0, 5_000);
+    await eventually('it waits', () => log.length > 0);
     const now = Date.now;
     Date.now = () => now() + 10 * 86_400_000;
     try {
-      await eventually('it is stopped', () => stops > 0, 5_000);
+      await eventually('it is stopped', () => stops > 0);
     } finally {
       Date.now = now;
     }
