@@ -1,5 +1,6 @@
 /** Attempts as runs of the real launcher: once, followed to their end, ended when that is asked for. */
 import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { ActionHandler } from '../../../activities/propagation/action-handler.ts';
@@ -111,13 +112,15 @@ describeNeeding(launcherMissing(), 'an attempt', () => {
 
   test('goes on when its watcher is let go, and the next one follows it', async () => {
     const { plan, attempt } = await admitted();
-    script = 'sleep 3';
+    const go = join(runs.runsDir, '..', 'go');
+    script = `until [ -e '${go}' ]; do sleep 0.05; done`;
     const letGo = new AbortController();
     const first = bring(plan, attempt, { signal: letGo.signal });
     first.catch(() => undefined);
     await eventually('it runs', async () => (await plans.attempts(plan))[0]?.started_at !== null);
     letGo.abort();
     await expect(first).rejects.toThrow();
+    await writeFile(go, '');
     await bring(plan, attempt);
     expect(started).toEqual([attempt]);
     expect(await nodeOf(plan)).toMatchObject({ status: 'success' });

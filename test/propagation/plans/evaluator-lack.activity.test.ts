@@ -4,23 +4,41 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { abortPlan, retryPlan } from '../../../control/propagation/command-plan.ts';
+import type { Evaluator } from '../../../domain/propagation/ports.ts';
 import { launcherMissing } from '../../support/ansible/local-runs.ts';
 import { eventually } from '../../support/eventually.ts';
 import { describeNeeding } from '../../support/requirement.ts';
 import { type BreakableEvaluator, breakableEvaluator } from './breakable-evaluator.ts';
 import { openShellPlans, type ShellBench } from './shell-bench.ts';
 
-/** Long enough to be seen on a machine that is busy. */
-const PAUSE_MS = 3_000;
+const PAUSE_MS = 50;
+/** Longer than any test lasts: nothing but an abort ends it. */
+const ENDLESS_MS = 600_000;
 
 describeNeeding(launcherMissing(), 'a shell action without an evaluator', () => {
   let dir: string;
   let broken: BreakableEvaluator;
   let shell: ShellBench;
+  let pauses: number[];
+  /** What the evaluator waits for before it is asked again after it failed. */
+  let again: Promise<void>;
   beforeEach(async () => {
     dir = await mkdtemp(join(tmpdir(), 'muster-lack-'));
     broken = breakableEvaluator(dir);
-    shell = await openShellPlans({ instead: { evaluator: broken.evaluator }, startPauses: [PAUSE_MS] });
+    pauses = [PAUSE_MS];
+    again = Promise.resolve();
+    let hasFailed = false;
+    const evaluator: Evaluator = {
+      ...broken.evaluator,
+      render: async (...given) => {
+        if (hasFailed) await again;
+        return broken.evaluator.render(...given).catch((error: unknown) => {
+          hasFailed = true;
+          throw error;
+        });
+      },
+    };
+    shell = await openShellPlans({ instead: { evaluator }, startPauses: pauses });
   });
   afterEach(async () => {
     await broken.evaluator.stop();
@@ -38,10 +56,13 @@ describeNeeding(launcherMissing(), 'a shell action without an evaluator', () => 
   };
 
   test('is an error after some tries, which its node tells of, and runs when the plan is tried again', async () => {
+    const told = Promise.withResolvers<void>();
+    again = told.promise;
     const { id } = await shell.action('echo {{ action }}');
     const over = shell.execute(id);
     await eventually('the reason', async () => (await reasonOf(id)) !== null);
     expect(await reasonOf(id)).toMatch(/^try 1 of 2 failed: templates cannot be filled in.*mend the Python/);
+    told.resolve();
     expect((await over).state).toBe('failed');
     expect(await nodeOf(id)).toMatchObject({
       ...{ status: 'error', outcome: 'error', code: 'evaluator_failed', attempts: 1, reason: null },
@@ -59,15 +80,19 @@ describeNeeding(launcherMissing(), 'a shell action without an evaluator', () => 
   });
 
   test('whose program is there again before the last try runs in the same attempt', async () => {
+    const mended = Promise.withResolvers<void>();
+    again = mended.promise;
     const { id } = await shell.action('true');
     const over = shell.execute(id);
     await eventually('the reason', async () => (await reasonOf(id)) !== null);
     await broken.mend();
+    mended.resolve();
     expect((await over).state).toBe('succeeded');
     expect(await nodeOf(id)).toMatchObject({ attempts: 1, outcome: 'created', reason: null });
   });
 
   test('is cancelled when its plan is aborted between the tries', async () => {
+    pauses[0] = ENDLESS_MS;
     const { id } = await shell.action('true');
     const attempt = await openAttempt(id);
     const over = shell.bring(id, attempt);

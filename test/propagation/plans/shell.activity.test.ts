@@ -1,5 +1,6 @@
 /** Shell actions as they really run: what they find, what comes back, what nobody sees, and that they end. */
-import { readFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { abortPlan, retryPlan, runPlan } from '../../../control/propagation/command-plan.ts';
@@ -103,11 +104,13 @@ describeNeeding(launcherMissing(), 'a shell action', () => {
 
   test('gets a secret as a file of its own, and shows it nowhere', async () => {
     const secret = 'canary-4711-of-a-secret';
+    const [has, go] = [join(shell.dir, 'has'), join(shell.dir, 'go')];
     await shell.secrets.put('propagation-web', 'password', secret);
     const { id } = await shell.action(
       `
       stat -c %a {{ key }} "$MUSTER_INPUTS" "$(dirname {{ key }})"
-      test "$(cat {{ key }})" = "$(tr 0 0 < {{ key }})" && cat {{ key }} && sleep 2
+      test "$(cat {{ key }})" = "$(tr 0 0 < {{ key }})" && cat {{ key }} && touch ${has}
+      until [ -e ${go} ]; do sleep 0.1; done
       exit 20
       `,
       'input: {key: {schema: str, secret: true}, none: {schema: str, secret: true}}',
@@ -115,9 +118,13 @@ describeNeeding(launcherMissing(), 'a shell action', () => {
       { key: { secret: 'propagation-web', key: 'password' } },
     );
     const watch = watchProcesses([secret]);
-    expect(await ended(id)).toMatchObject({ outcome: 'failed', message: 'exit status 20: ********' });
+    const over = ended(id);
+    await eventually('it has the secret', () => existsSync(has));
+    const before = watch.looks().count;
+    await eventually('more looks', () => watch.looks().count > before + 3);
+    await writeFile(go, '');
+    expect(await over).toMatchObject({ outcome: 'failed', message: 'exit status 20: ********' });
     await watch.stop();
-    expect(watch.looks().count).toBeGreaterThan(3);
     expect(watch.found()).toEqual([]);
     expect((await outputOf(id)).split('\n')).toEqual(['600', '600', '700', '********']);
     expect(await filesWith([secret], shell.runs.runsDir)).toMatchObject({ found: [] });

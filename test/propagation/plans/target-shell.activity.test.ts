@@ -89,14 +89,21 @@ describeNeeding(ansibleMissing() ?? launcherMissing() ?? sshMissing(), 'a shell 
       const secret = 'canary-4711-of-a-secret';
       await bench.secrets.put('propagation-web', 'password', secret);
       await bench.node();
-      const plan = await bench.action('stat -c %a {{ key }}; cat {{ key }}; sleep 2; exit 20', {
+      const [has, go] = [join(bench.dir, 'has'), join(bench.dir, 'go')];
+      const waits = `touch ${has}; until test -e ${go}; do sleep 0.1; done`;
+      const script = `stat -c %a {{ key }}; cat {{ key }}; ${waits}; exit 20`;
+      const plan = await bench.action(script, {
         meta: 'input: {key: {schema: str, secret: true}}',
         inputs: { key: { secret: 'propagation-web', key: 'password' } },
       });
       const watch = watchProcesses([secret]);
-      expect(await bench.ended(plan)).toMatchObject({ outcome: 'failed', message: 'exit status 20: ********' });
+      const over = bench.ended(plan);
+      await eventually('it has the secret', () => existsSync(has));
+      const before = watch.looks().count;
+      await eventually('more looks', () => watch.looks().count > before + 3);
+      await writeFile(go, '');
+      expect(await over).toMatchObject({ outcome: 'failed', message: 'exit status 20: ********' });
       await watch.stop();
-      expect(watch.looks().count).toBeGreaterThan(3);
       expect(watch.found()).toEqual([]);
       expect((await bench.output(plan)).split('\n')).toEqual(['600', '********']);
       expect(await filesWith([secret], bench.runs.runsDir)).toMatchObject({ found: [] });
@@ -214,7 +221,7 @@ describeNeeding(ansibleMissing() ?? launcherMissing() ?? sshMissing(), 'a shell 
     'is ended by its time limit, there as well',
     async () => {
       await bench.node();
-      const plan = await bench.action(bench.stubborn, { meta: 'actions: {run: {file: run.sh, timelimit: 15}}' });
+      const plan = await bench.action(bench.stubborn, { meta: 'actions: {run: {file: run.sh, timelimit: 30}}' });
       const over = bench.ended(plan);
       const pids = await bench.stubbornBegan();
       expect(await over).toMatchObject({ outcome: 'error', code: 'timelimit', message: 'ExecutionTimeout' });
