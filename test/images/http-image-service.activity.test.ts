@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const never = new AbortController().signal;
 const client = (given: Partial<Parameters<typeof createHttpImageService>[0]> = {}) =>
-  createHttpImageService({ url: server.url, timeoutMs: 2_000, ...given });
+  createHttpImageService({ url: server.url, timeoutMs: 60_000, ...given });
 const addImage = async (name: string) => server.addImage(name);
 
 describe('keeps the contract', () => imageServiceContract(() => ({ service: client(), addImage })));

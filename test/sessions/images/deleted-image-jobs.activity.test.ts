@@ -96,7 +96,7 @@ test('a service that hangs holds the sweep up for one request, and no session wi
   await remove(plain.id);
   bench.service.trouble = () => ({ kind: 'silent' });
   bench.service.requests.length = 0;
-  expect(await sweep()).toHaveLength(1);
+  expect(await releaseLeftImages({ ...one.deps, imageService: bench.client(2_000) }, signal)).toHaveLength(1);
   expect(bench.service.requests).toHaveLength(1);
   expect(await unpurgedSessions(bench.db, 9)).toEqual([{ id: plain.id }]);
 });

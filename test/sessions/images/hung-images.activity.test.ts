@@ -32,8 +32,9 @@ describe('while the service is silent', () => {
       const { ref } = await bench.planned(one);
       if (step === 'finishImage') await bench.opened(one, ref);
       bench.service.trouble = () => ({ kind: 'silent' });
+      const hasty = bench.worker({ imageService: bench.client(1_000), imageKeys: one.deps.imageKeys });
       const tries = Array.from({ length: 26 }, () =>
-        perform<unknown>(() => one.activities[step]({ ...ref, fault: null })),
+        perform<unknown>(() => hasty.activities[step]({ ...ref, fault: null })),
       );
       await expect(tries.at(-1)).rejects.toMatchObject(IN_VAIN);
       const others = await Promise.allSettled(tries.slice(0, -1));

@@ -34,14 +34,17 @@ export async function openImageBench() {
     };
   }
 
-  /** A worker with its secrets and shells that do everything. */
+  /** A client of the service that waits so long, ms, for an answer. */
+  const client = (timeoutMs: number) => createHttpImageService({ url: service.url, timeoutMs });
+
+  /** A worker with its secrets and shells that do everything; it waits for the service as long as that takes. */
   function worker(given: Partial<ImageDependencies> = {}): ImageWorker {
     const commands: string[] = [];
     const secrets = createMemorySecretStore();
     let keys = 0;
     const deps: ImageDependencies = {
       db,
-      imageService: createHttpImageService({ url: service.url, timeoutMs: 1_000 }),
+      imageService: client(60_000),
       imageShells: {
         run: async ({ command, privateKey }) => {
           commands.push(`${privateKey}: ${command}`);
@@ -136,5 +139,19 @@ export async function openImageBench() {
     await service.close();
     await database.close();
   };
-  return { db, service, reset, close, worker, imageSession, rows, jobsOf, planned, plannedPair, movedBack, opened };
+  return {
+    db,
+    service,
+    client,
+    reset,
+    close,
+    worker,
+    imageSession,
+    rows,
+    jobsOf,
+    planned,
+    plannedPair,
+    movedBack,
+    opened,
+  };
 }
