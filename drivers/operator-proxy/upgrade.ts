@@ -45,18 +45,23 @@ export async function upgrade(
   outgoing.end();
   const { answer, upgraded } = await answerTo(outgoing, context.access, patienceFor(info));
   const status = answer.statusCode ?? 0;
+  // What breaks off meanwhile has nobody else who hears of it yet.
+  upgraded?.server.on('error', () => upgraded.server.destroy());
+  // A client that has the answer finds its write noted.
+  await note?.done(status, '');
   if (upgraded === null) {
     client.write(headOf(answer, 'close'));
     answer.on('error', () => client.destroy());
     answer.pipe(client);
+    if (answer.destroyed) client.destroy();
   } else {
     const { server, first } = upgraded;
     if (client.destroyed) server.destroy();
     client.write(Buffer.concat([headOf(answer, 'Upgrade'), first]));
     if (head.length > 0) server.write(head);
     join(client, server);
+    if (server.destroyed) client.destroy();
   }
-  await note?.done(status, '');
   return status;
 }
 
