@@ -78,7 +78,7 @@ describeNeeding(kubernetesMissing(), 'a watch of dependents', () => {
     } as const;
     watch({ ...apps, mark: 'owner_reference' });
     watch({ ...maps, mark: 'annotations' });
-    await eventually('both are watched', async () => states.length === 2 && states.every((reason) => reason === null));
+    await eventually('both are watched', () => states.filter((reason) => reason === null).length === 2);
   }, 600_000);
 
   afterAll(async () => {

@@ -3,7 +3,6 @@
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
@@ -305,8 +304,8 @@ describe('metrics', () => {
 
   test('are answered at /metrics alone, and a taken port is told', async () => {
     const taken = createServer();
-    await once(taken.listen(0, '127.0.0.1'), 'listening');
-    const { port } = taken.address() as AddressInfo;
+    const port = await freePort();
+    await once(taken.listen(port, '127.0.0.1'), 'listening');
     await expect(listenForMetrics({ host: '127.0.0.1', port }, open().registry)).rejects.toThrow(/EADDRINUSE/);
     taken.close();
     await once(taken, 'close');

@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { runKubeconfig } from '../../../domain/operator/run-kubeconfig.ts';
 import { openClusterAccess } from '../../../drivers/kubernetes/cluster-access.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type KubernetesApi, kubernetesMissing, startKubernetesApi } from '../../support/kubernetes/kubernetes-api.ts';
 import { type Guest, openProxied, type Proxied, WIDGET } from './proxied.ts';
 
@@ -100,6 +101,11 @@ withApi('through the proxy', () => {
     };
     const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
     await proxied.ask(guest, 'POST', definitions, JSON.stringify(definition));
+    await eventually('the kind is served', async () => {
+      const { resources = [] } = (await read('/apis/demo.io/v1')) ?? {};
+      const isListed = resources.some(({ name }: { name: string }) => name === 'widgets/status');
+      return isListed && (await proxied.ask(guest, 'GET', '/apis/demo.io/v1/widgets')).status === 200;
+    });
   }, INSTALL_MS);
 
   afterAll(async () => {
