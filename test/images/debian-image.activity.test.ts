@@ -7,6 +7,7 @@ import type { BuildLimits, ImageBuilder, OpenRequest } from '../../domain/images
 import { NEEDED } from '../../drivers/image-builder/capabilities.ts';
 import { createImageBuilder } from '../../drivers/image-builder/create-image-builder.ts';
 import { ansibleBin, ansibleMissing } from '../support/ansible/ansible.ts';
+import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { inImage, type LoginKey, makeLoginKey, sshOptions } from '../support/images/image-login.ts';
 import { debianTar, describeTree, imagesMissing, type Tree } from '../support/images/root-file-systems.ts';
@@ -95,7 +96,9 @@ describeNeeding(imagesMissing(['mmdebstrap', 'setcap']) ?? ansibleMissing(), 'a 
     const open = await builder.open(asked, never);
     expect(open.warnings).toEqual([]);
     await playbook(dir, key, open.port);
-    expect((await inImage(open.port, key, 'touch /tmp/complete; cat /proc/[0-9]*/cmdline')).stdout).toContain('8642');
+    await eventually('what it left behind', async () => {
+      return (await inImage(open.port, key, 'touch /tmp/complete; cat /proc/[0-9]*/cmdline')).stdout.includes('8642');
+    });
     expect(await builder.state('one')).toBe('complete');
     await builder.close('one');
     const target = join(dir, 'result.tar');

@@ -184,7 +184,7 @@ describeNeeding(imagesMissing(), 'the environment of an image', () => {
   test('two jobs at once see neither processes nor files of each other', async () => {
     const [one, two] = [await opened(), await opened()];
     await one.ssh('touch /root/of-one; setsid sleep 4711 >/dev/null 2>&1 &');
-    expect((await one.ssh('ps')).stdout).toContain('sleep 4711');
+    await eventually('it is there', async () => (await one.ssh('ps')).stdout.includes('sleep 4711'));
     expect((await two.ssh('ps; ls /root')).stdout).not.toMatch(/4711|of-one/);
     await builder.close(one.jobId);
     expect((await two.ssh('id')).code).toBe(0);
@@ -200,7 +200,10 @@ describeNeeding(imagesMissing(), 'the environment of an image', () => {
         'nc -l -l -U /x 2>/dev/null; sleep 0',
       ].join('\n'),
     );
-    expect((await ssh('ps')).stdout.match(/sleep 900[123]/g)?.length).toBeGreaterThanOrEqual(3);
+    await eventually(
+      'all are there',
+      async () => new Set((await ssh('ps')).stdout.match(/sleep 900[123]/g)).size === 3,
+    );
     await builder.close(jobId);
     expect(await processesWith('sleep900')).toEqual([]);
     expect(await builder.state(jobId)).toBe('gone');
@@ -282,6 +285,7 @@ describeNeeding(imagesMissing(), 'the environment of an image', () => {
     const { jobId, open, ssh } = await opened();
     await ssh('setsid sleep 9100 >/dev/null 2>&1 &');
     const other = createImageBuilder({ jobsDir: join(dir, 'jobs') });
+    await eventually('it is there', async () => (await ssh('ps')).stdout.includes('sleep 9100'));
     const found = await other.open(await request(jobId), never);
     expect(found).toEqual(open);
     expect((await ssh('ps')).stdout).toContain('sleep 9100');
@@ -300,6 +304,7 @@ describeNeeding(imagesMissing(), 'the environment of an image', () => {
     const exited = once(worker, 'exit');
     await once(worker.stdout ?? worker, 'data');
     await inImage(asked.port, key, 'setsid sleep 9200 >/dev/null 2>&1 &');
+    await eventually('it is there', async () => (await inImage(asked.port, key, 'ps')).stdout.includes('sleep 9200'));
     worker.kill('SIGKILL');
     await exited;
     expect((await inImage(asked.port, key, 'ps')).stdout).toContain('sleep 9200');
