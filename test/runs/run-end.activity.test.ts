@@ -206,8 +206,15 @@ function nobodyMissing(): string | null {
 describeNeeding(launcherMissing() ?? nobodyMissing(), 'the end of what belongs to another user', () => {
   test('fails with a sentence instead of waiting for ever', async () => {
     const runs = await openLocalRuns();
-    const spec = runs.script('exec sleep 600');
+    const spec = runs.script(`${ready}; exec sleep 600`);
     await runs.start(spec);
+    // The launcher has made and removed its files by then.
+    await eventually('it runs', () =>
+      runs.read(spec.runId, 'ready').then(
+        () => true,
+        () => false,
+      ),
+    );
     await run('chmod', ['-R', 'a+rwX', join(runs.runsDir, '..')]);
     const code = `
       const { endRun } = await import('${DRIVERS}/end-run.ts');

@@ -135,11 +135,13 @@ describeNeeding(launcherMissing(), 'a layer', () => {
     const id = await script("trap '' TERM; echo begun; exec sleep 600");
     const first = run(id);
     await eventually('its output', async () => (await machine.output(id)) !== '');
-    const pids = await processesWith(machine.runId(id));
-    const commands = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8')));
-    const launchers = pids.filter((_, index) => commands[index]?.includes(LAUNCHER));
-    // The launcher and its keeper, and the playbook.
-    expect([launchers.length, pids.length]).toEqual([2, 3]);
+    // The launcher and its keeper, and the playbook, which shows nothing for the moment in which it becomes another program.
+    const launchers = await eventually('three processes', async () => {
+      const pids = await processesWith(machine.runId(id));
+      const commands = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')));
+      const found = pids.filter((_, index) => commands[index]?.includes(LAUNCHER));
+      return pids.length === 3 && found.length === 2 && found;
+    });
     for (const pid of launchers) process.kill(pid, 'SIGKILL');
     expect(await first).toMatchObject({ exitCode: null });
     expect(await processesWith(machine.runId(id))).toEqual([]);
