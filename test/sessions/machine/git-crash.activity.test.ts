@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createGit, type Git } from '../../../drivers/git/create-git.ts';
 import { lockMirror } from '../../../drivers/git/mirror-lock.ts';
+import { signal as kill } from '../../../drivers/machine/process-table.ts';
 import { type GitHttpServer, startGitHttpServer } from '../../support/git/git-http-server.ts';
 import { createRepository, type TestRepository } from '../../support/git/git-repository.ts';
 
@@ -80,7 +81,7 @@ test('a git that is killed in the middle of a fetch fails the clone, and the nex
   const cloning = git.clone(request(dir, 'first')).catch((error: unknown) => error);
   await hang.promise;
   hang = null;
-  for (const pid of await gitsOf(dir)) process.kill(pid, 'SIGKILL');
+  for (const pid of await gitsOf(dir)) kill(pid, 'SIGKILL');
   expect(await cloning).toMatchObject({ code: 'clone_failed' });
   const { commit } = await git.clone(request(dir, 'second'));
   expect(await readFile(join(dir, 'second', '.git', 'HEAD'), 'utf8')).toBe(`${commit}\n`);
@@ -174,8 +175,9 @@ async function repositoryIsWhole(dir: string): Promise<boolean> {
   return (await once(git, 'exit'))[0] === 0;
 }
 
+/** Asks without long pauses, so that what follows meets its moment. */
 async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 2000; tries += 1) {
+  for (const latest = Date.now() + 120_000; Date.now() < latest; ) {
     if (await condition()) return;
     await sleep(5);
   }

@@ -2,13 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { isMusterError } from '../../../domain/errors.ts';
 import type { CloneRequest } from '../../../drivers/git/clone.ts';
 import { createGit, type Git } from '../../../drivers/git/create-git.ts';
 import { sshCommand } from '../../../drivers/git/git-access.ts';
 import { type SshServer, sshMissing, startSshServer } from '../../support/ansible/ssh-server.ts';
+import { eventually } from '../../support/eventually.ts';
 import { findProgram } from '../../support/find-program.ts';
 import { type GitHttpServer, makeCertificates, startGitHttpServer } from '../../support/git/git-http-server.ts';
 import { createRepository, type TestRepository } from '../../support/git/git-repository.ts';
@@ -194,7 +194,7 @@ describe('a server that hangs', () => {
     await asked.promise;
     controller.abort(reason);
     expect(await cloning).toBe(reason);
-    await until(async () => !(await commandLines()).includes(server.origin));
+    await eventually('no git is left', async () => !(await commandLines()).includes(server.origin));
   });
 
   test('fails a resolution after its time, and that may be tried again', async () => {
@@ -310,12 +310,4 @@ test('the helper that answers git is a program', async () => {
 async function commandLines(): Promise<string> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   return (await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')))).join('\n');
-}
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 500; tries += 1) {
-    if (await condition()) return;
-    await sleep(10);
-  }
-  throw new Error('the condition did not come true');
 }
