@@ -87,8 +87,10 @@ describe('YAML', () => {
     ['a broken document', 'a: {b: [c}\n'],
     ['an unknown alias', 'a: *nowhere\n'],
   ])('with %s is refused quickly, with its file', async (_title, yaml) => {
-    const begun = performance.now();
+    const begun = process.cpuUsage();
     expect(await refusal(await archiveOf([['dir/bad.yaml', yaml]]))).toContain('dir/bad.yaml');
-    expect(performance.now() - begun).toBeLessThan(5_000);
+    const { user, system } = process.cpuUsage(begun);
+    // Time of the processor, µs: others may have the machine meanwhile.
+    expect(user + system).toBeLessThan(5_000_000);
   });
 });

@@ -54,9 +54,9 @@ import subprocess
 child = subprocess.Popen(["sleep", "600"])
 open(${JSON.stringify(seen)}, "w").write(str(child.pid))
 child.wait()`;
-    const asked = (await shells(text, { patienceMs: 3_000 })).end(CALL);
+    const asked = (await shells(text, { patienceMs: 10_000 })).end(CALL);
     const pid = await eventually('its child', async () => Number(await readFile(seen, 'utf8').catch(() => '')) || null);
-    expect(await asked).toEqual({ isReached: false, isGone: false, why: 'the target did not answer within 3 s' });
+    expect(await asked).toEqual({ isReached: false, isGone: false, why: 'the target did not answer within 10 s' });
     await eventually('the end of its child', () => {
       try {
         process.kill(pid, 0);
