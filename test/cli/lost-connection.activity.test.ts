@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { eventually } from '../support/eventually.ts';
 import { answer, type FakeApi, problem, startFakeApi } from '../support/fakes/fake-api.ts';
-import { cli } from '../support/stack/command-line.ts';
+import { cli, startCli } from '../support/stack/command-line.ts';
 
 let api: FakeApi;
 
@@ -48,13 +49,17 @@ describe('a new session of which no answer came', () => {
 
 describe('a connection that is cut', () => {
   test('in the middle of a log ends with 7, after what came', async () => {
+    const begun = Promise.withResolvers<ServerResponse>();
     api.on('GET /api/v1/sessions/s1/logs', (_request, response) => {
-      response.writeHead(200, { 'content-type': 'text/plain', 'content-length': '1000' });
-      response.write('first line\n', () => setTimeout(() => response.destroy(), 50));
+      response.writeHead(200, { 'content-type': 'text/plain', 'content-length': '1000' }).write('first line\n');
+      begun.resolve(response);
     });
-    const { exit, out, err } = await cli(['session', 'logs', 's1'], { url: api.url });
-    expect([exit, out]).toEqual([7, 'first line\n']);
-    expect(err).toMatch(/^error: unreachable: the connection broke off before the whole log was there\n/);
+    const command = startCli(['session', 'logs', 's1'], { url: api.url });
+    const response = await begun.promise;
+    await eventually('the line is there', () => command.out() !== '');
+    response.destroy();
+    expect([await command.ended, command.out()]).toEqual([7, 'first line\n']);
+    expect(command.err()).toMatch(/^error: unreachable: the connection broke off before the whole log was there\n/);
   });
 
   test('in the middle of the answer to an upload says that the image may be there', async () => {
