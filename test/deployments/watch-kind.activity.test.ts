@@ -7,6 +7,7 @@ import type { KindWatch, MemberCluster, WatchMessage } from '../../domain/deploy
 import { openAddresses } from '../../drivers/member-clusters/addresses.ts';
 import { openKubeconfigs } from '../../drivers/member-clusters/kubeconfig.ts';
 import { openMemberClusters } from '../../drivers/member-clusters/member-clusters.ts';
+import { eventually } from '../support/eventually.ts';
 import { selfSigned } from '../support/fakes/self-signed.ts';
 import { kubeconfigOf } from './cluster-fixtures.ts';
 
@@ -164,7 +165,8 @@ test.each<[string, RequestListener, string | null, object]>([
   [
     'a watch that breaks off',
     (_request, response) => {
-      response.write(line('MODIFIED', object('a', '8')), () => setTimeout(() => response.destroy(), 50));
+      response.write(line('MODIFIED', object('a', '8')));
+      void eventually('it is told', () => told.includes('there a')).finally(() => response.destroy());
     },
     '7',
     { version: '8', failed: { noAnswer: 'connection' } },
