@@ -17,22 +17,22 @@ import { describeNeeding } from '../support/requirement.ts';
 
 /** Everything that a process asks with the platform's CA, each as a question of one address. */
 const DRIVERS: Record<string, (url: string, ca: string | undefined, caFile: string | undefined) => Promise<unknown>> = {
-  'an issuer': (url, ca) => fetchJson(url, { ca, timeoutMs: 5_000 }),
-  'Vault, boot metadata or an image service': (url, ca) => askJson({ method: 'GET', url, ca, timeoutMs: 5_000 }),
+  'an issuer': (url, ca) => fetchJson(url, { ca, timeoutMs: 60_000 }),
+  'Vault, boot metadata or an image service': (url, ca) => askJson({ method: 'GET', url, ca, timeoutMs: 60_000 }),
   'a receiver of webhooks': (url, ca) =>
     createWebhookSender({ ca }).send({
       url,
       headers: {},
       body: '{}',
       allowPrivateRedirects: false,
-      signal: AbortSignal.timeout(5_000),
+      signal: AbortSignal.timeout(60_000),
     }),
-  'the registry of tenants': (url, ca) => openHttpRegistry({ url, ca }).hasTenant('blue'),
+  'the registry of tenants': (url, ca) => openHttpRegistry({ url, ca, timeoutMs: 60_000 }).hasTenant('blue'),
   'a hardware state manager': (url, _ca, caFile) =>
     getHsm(
       new URL(url),
       { baseUrl: url, retries: 0, ...(caFile === undefined ? {} : { caFile }) },
-      AbortSignal.timeout(5_000),
+      AbortSignal.timeout(60_000),
     ),
 };
 
