@@ -204,8 +204,14 @@ function linesOf(child: ReturnType<typeof execFile>): { next(): Promise<string> 
   const lines: string[] = [];
   let rest = '';
   let complaints = '';
+  let isClosed = false;
   child.stderr?.on('data', (text) => {
     complaints += text;
+  });
+  // What it wrote last may be read after it has ended.
+  child.once('close', () => {
+    isClosed = true;
+    child.emit('line');
   });
   child.stdout?.on('data', (text) => {
     const parts = (rest + text).split('\n');
@@ -219,10 +225,9 @@ function linesOf(child: ReturnType<typeof execFile>): { next(): Promise<string> 
         const take = () => {
           const line = lines.shift();
           if (line !== undefined) resolve(line);
-          else if (child.exitCode !== null) reject(new Error(complaints));
+          else if (isClosed) reject(new Error(complaints));
           else child.once('line', take);
         };
-        child.once('exit', () => setImmediate(take));
         take();
       }),
   };
