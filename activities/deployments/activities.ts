@@ -12,6 +12,8 @@ import type { ContextActivities, GroupAnswer, GroupRef } from './contract.ts';
 export interface ContextActivityDependencies extends GroupDependencies, EndDependencies {
   /** Clusters of one AppContext at work at once. */
   parallel: number;
+  /** Queue of the work on groups, which this process serves; absent: that of the workflow. */
+  queue?: string;
 }
 
 /** Activities of AppContexts: any worker can do them. */
@@ -32,7 +34,8 @@ export function createContextActivities(deps: ContextActivityDependencies): Cont
     {
       beginPhase: async ({ context }) => {
         const phase = await beginPhase(deps, context);
-        return phase === null ? null : { ...phase, parallel: deps.parallel };
+        if (phase === null) return null;
+        return { ...phase, parallel: deps.parallel, ...(deps.queue === undefined ? {} : { queue: deps.queue }) };
       },
       finishPhase: async ({ context, phase }) => {
         await finishPhase(deps, context, phase);

@@ -10,6 +10,8 @@ export interface PhaseToRun {
   clusters: { cluster: string; apps: string[] }[];
   /** Clusters at work at once. */
   parallel: number;
+  /** Queue of the work on groups; absent: that of the workflow, as releases before this queue have it. */
+  queue?: string;
 }
 
 /** `away`: again after a wait, or when the cluster is heard of. */

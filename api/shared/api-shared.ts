@@ -114,8 +114,8 @@ export interface ApiTemporal {
   health(): Promise<EngineHealth>;
   /** The workers that take up work; rejects when Temporal does not say so in about 3 s. */
   workers(): Promise<WorkersAtWork>;
-  /** The queue of the workers; rejects when Temporal does not say so in about 3 s. */
-  queue(): Promise<EngineQueue>;
+  /** The queues that any worker takes from; rejects when Temporal does not say so in about 3 s. */
+  queues(): Promise<EngineQueue[]>;
   sessions: SessionEngine;
   dispatcher: Dispatcher;
   /** Tells Temporal of records that are committed. */

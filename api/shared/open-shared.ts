@@ -7,13 +7,13 @@ import type { Environment } from '../../config/environment.ts';
 import { temporalSettings } from '../../config/temporal-settings.ts';
 import { createScheduleEngine } from '../../control/schedules/schedule-engine.ts';
 import { createDispatcher } from '../../control/sessions/dispatcher.ts';
-import { readQueue, readWorkers } from '../../control/sessions/read-workers.ts';
+import { readQueues, readWorkers } from '../../control/sessions/read-workers.ts';
 import { createSessionEngine } from '../../control/sessions/session-engine.ts';
 import { connectTemporal } from '../../control/temporal/connect.ts';
 import { openSigning } from '../../control/temporal/open-signing.ts';
 import { createTell } from '../../control/temporal/tell.ts';
 import { isBuilt, webFolder } from '../../deploy/stack/web-files.ts';
-import { MAIN_QUEUE } from '../../domain/engine/task-queues.ts';
+import { DEPLOYMENTS_QUEUE, MAIN_QUEUE } from '../../domain/engine/task-queues.ts';
 import { packManifests } from '../../drivers/app-archives/pack-manifests.ts';
 import { readArchive } from '../../drivers/app-archives/read-archive.ts';
 import { createGit } from '../../drivers/git/create-git.ts';
@@ -124,15 +124,15 @@ function openTemporal(env: Environment, { db, log, tracing }: { db: Db; log: Fas
     signing.signing && { ...signing.signing, log },
   );
   const dispatcher = createDispatcher({ db, client, log, ...(tracing ? { within: tracing.within } : {}) });
-  const place = { namespace: env.MUSTER_TEMPORAL_NAMESPACE, queue: MAIN_QUEUE };
+  const namespace = env.MUSTER_TEMPORAL_NAMESPACE;
   const temporal: ApiTemporal = {
     client,
     health: async () => {
       const reason = await health();
       return { ok: reason === null, reason };
     },
-    workers: () => readWorkers(connection, { ...place, now: new Date() }),
-    queue: () => readQueue(connection, place),
+    workers: () => readWorkers(connection, { namespace, queue: MAIN_QUEUE, now: new Date() }),
+    queues: () => readQueues(connection, { namespace, queues: [MAIN_QUEUE, DEPLOYMENTS_QUEUE] }),
     sessions: createSessionEngine({ db, client, clock: () => new Date() }),
     dispatcher,
     tell: createTell({ client, log }),

@@ -15,15 +15,15 @@ interface SystemDependencies {
   /** Of this process. */
   version: string;
   dataDir: string;
-  /** How the queue of the workers is; rejects when the engine does not say. */
-  readQueue(): Promise<EngineQueue>;
+  /** How the queues of the workers are; rejects when the engine does not say. */
+  readQueues(): Promise<EngineQueue[]>;
 }
 
 /** Returns the status with what is behind it, and what is well and not. The page and `muster doctor` show this. */
 export async function readSystem(deps: SystemDependencies, status: Status): Promise<System> {
   const isKnown = status.database.ok && status.setup.ok;
-  const [queue, disk, stored] = await Promise.all([
-    status.engine.ok ? deps.readQueue().catch(() => null) : null,
+  const [queues, disk, stored] = await Promise.all([
+    status.engine.ok ? deps.readQueues().catch(() => []) : [],
     readDisk(deps.dataDir),
     isKnown ? readStored(deps) : null,
   ]);
@@ -33,10 +33,10 @@ export async function readSystem(deps: SystemDependencies, status: Status): Prom
     database: { ...status.database, ...facts },
     processes: [
       ownProcess(deps),
-      ...workersOf(queue, deps.clock()),
+      ...workersOf(queues, deps.clock()),
       ...(stored?.operators ?? []).flatMap(operatorProcesses),
     ],
-    queues: [...(queue === null ? [] : [engineQueue(queue)]), ...(stored === null ? [] : storedQueues(stored.counts))],
+    queues: [...queues.map(engineQueue), ...(stored === null ? [] : storedQueues(stored.counts))],
     gauges: stored === null ? null : gaugesOf(stored.counts),
     disk,
   };
@@ -63,8 +63,11 @@ function ownProcess({ clock, version }: SystemDependencies): SystemProcess {
   return { kind: 'api', version, host: hostname(), since: since.toISOString(), seen_at: now.toISOString() };
 }
 
-function workersOf(queue: EngineQueue | null, now: Date): SystemProcess[] {
-  return freshPollers(queue?.pollers ?? [], now).map(({ identity, askedAt }) => ({
+function workersOf(queues: readonly EngineQueue[], now: Date): SystemProcess[] {
+  const pollers = queues.flatMap(({ pollers }) => freshPollers(pollers, now));
+  // A worker asks for work of several queues.
+  const each = [...new Map(pollers.toReversed().map((poller) => [poller.identity, poller])).values()].toReversed();
+  return each.map(({ identity, askedAt }) => ({
     ...{ kind: 'worker', version: null, host: identity, since: null },
     seen_at: askedAt.toISOString(),
   }));

@@ -38,10 +38,17 @@ export async function readPolls(
 }
 
 /**
- * What waits in a queue, and who has asked for work of it.
+ * What waits in queues, and who has asked for work of each.
  * @throws when the engine does not answer in 2.5 s
  */
-export async function readQueue(
+export async function readQueues(
+  connection: Connection,
+  { namespace, queues }: { namespace: string; queues: readonly string[] },
+): Promise<EngineQueue[]> {
+  return await Promise.all(queues.map((queue) => readQueue(connection, { namespace, queue })));
+}
+
+async function readQueue(
   connection: Connection,
   { namespace, queue }: { namespace: string; queue: string },
 ): Promise<EngineQueue> {
@@ -55,7 +62,8 @@ export async function readQueue(
     name: queue,
     depth: both.reduce((total, { stats }) => total + Number(stats?.approximateBacklogCount ?? 0), 0),
     oldestSeconds: Math.max(...both.map(({ stats }) => Number(stats?.approximateBacklogAge?.seconds ?? 0))),
-    pollers: pollersOf(both[0]),
+    // A queue of activities alone has nobody who asks for workflows.
+    pollers: both.map(pollersOf).find((pollers) => pollers.length > 0) ?? [],
   };
 }
 

@@ -202,6 +202,36 @@ describeNeeding(temporalMissing(), 'the work of an AppContext', () => {
     await stop();
   });
 
+  test('does groups on the queue that the phase names, and begins them again when nobody has taken them there', async () => {
+    // Work for a queue of this name is given up in seconds.
+    const queue = 'context-groups-away';
+    const done = new Set<string>();
+    const phases: (PhaseToRun | null)[] = [{ ...onClusters('apply', 'lab+north'), queue }];
+    const { context, handle, finished, stop } = await start({
+      beginPhase: async () => phases.shift() ?? null,
+      applyGroup: async () => {
+        throw new Error('on the queue of the workflow');
+      },
+    });
+    const { client } = server.environment;
+    const child = client.workflow.getHandle(clusterWorkflowId(context, 'apply', 'lab+north'));
+    const hasFailed = async () => (await child.describe().catch(() => null))?.status.name === 'FAILED';
+    await eventually('nobody has taken it', hasFailed, 60_000);
+    const stopOwn = await startTestWorker(server.environment, {
+      taskQueue: queue,
+      activities: {
+        applyGroup: async ({ app }: { app: string }) => {
+          done.add(app);
+          return { is: 'ended' };
+        },
+      },
+    });
+    await handle.result();
+    expect([[...done].sort(), finished]).toEqual([['agent', 'store'], ['apply']]);
+    await stop();
+    await stopOwn();
+  }, 90_000);
+
   test('continues as new with the groups that wait', async () => {
     let asked = 0;
     const taskQueue = 'context-long';

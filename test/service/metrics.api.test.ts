@@ -173,16 +173,19 @@ test('runs that are silent, and those that are lost, are told', async () => {
 test('what stands beside the database is told, and only what is known', async () => {
   const told = await scrape(api);
   expect([told.muster_engine_up, told.muster_workers]).toEqual([1, 1]);
+  expect(told['muster_task_queue_length{queue="own"}']).toBe(0);
+  expect(told['muster_task_queue_oldest_seconds{queue="main"}']).toBe(0);
   expect(told.muster_database_bytes).toBeGreaterThan(0);
   expect(told.muster_disk_free_bytes).toBeGreaterThan(0);
   const alone = await createTestApi({
     engineHealth: async () => ({ ok: false, reason: 'away' }),
     readWorkers: () => Promise.reject(new Error('away')),
+    readQueues: () => Promise.reject(new Error('away')),
     dataDir: '/nowhere',
   });
   const less = await scrape(alone);
   await alone.close();
   expect(less.muster_engine_up).toBe(0);
   expect(Object.keys(less)).not.toContain('muster_workers');
-  expect(Object.keys(less)).not.toContain('muster_disk_free_bytes');
+  expect(Object.keys(less).filter((name) => /muster_(disk_free_bytes|task_queue)/.test(name))).toEqual([]);
 });

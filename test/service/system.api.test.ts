@@ -20,7 +20,13 @@ describe('the system', () => {
       ...[true, true, true],
     ]);
     expect(body.processes).toEqual([expect.objectContaining({ kind: 'api', version: status.versions.muster })]);
-    expect(body.queues.map(({ name }: { name: string }) => name)).toEqual(['main', 'sessions', 'outbox', 'webhooks']);
+    expect(body.queues.map(({ name }: { name: string }) => name)).toEqual([
+      'main',
+      'own',
+      'sessions',
+      'outbox',
+      'webhooks',
+    ]);
     expect(body.gauges).toMatchObject({ event_lag_seconds: 0, outbox_length: 0 });
     expect(body.disk).toMatchObject({ free: expect.any(Number), size: expect.any(Number), low: expect.any(Boolean) });
     expect(check(body, 'database')).toMatchObject({ ok: true, fix: null });
@@ -30,7 +36,7 @@ describe('the system', () => {
     const other = await createTestApi({
       engineHealth: async () => ({ ok: false, reason: 'no answer' }),
       readWorkers: () => Promise.reject(new Error('away')),
-      readQueue: () => Promise.reject(new Error('away')),
+      readQueues: () => Promise.reject(new Error('away')),
     });
     try {
       await other.call('POST', '/api/v1/stop', { reason: 'the cooling fails' });

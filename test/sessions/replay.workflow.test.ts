@@ -17,10 +17,13 @@ const NAMES = readdirSync(HISTORIES)
 test('there is a history for each path', () => {
   expect(NAMES.sort()).toEqual([
     'app-context',
+    'app-context-own-queue',
     'app-context-returns',
     'batcher',
     'cluster-groups-away',
     'cluster-groups-back',
+    'cluster-groups-not-taken',
+    'cluster-groups-own-queue',
     'end-run',
     'ensure-batcher',
     'ensure-hardware-sync',

@@ -120,6 +120,8 @@ export interface LaneParts {
   main?: object;
   machine?: object;
   cluster?: object;
+  /** A queue of the lane's own: the activities there, and how many of them go on at once in this process. */
+  own?: { queue: string; activities: object; places: number };
   /** Schedules of Temporal that there must be. */
   schedules?: readonly LaneSchedule[];
   /** Owners of this lane's runs. */

@@ -1,4 +1,7 @@
-/** The workers of one process: one on the queue of all, one on that of this machine, one for the cluster where there is one. */
+/**
+ * The workers of one process: one on the queue of all, one on that of this machine, one for the cluster where there is one, and one for each lane
+ * with a queue of its own.
+ */
 import { type NativeConnection, Worker } from '@temporalio/worker';
 import { CLUSTER_HOST, hostQueueOf, MAIN_QUEUE } from '../../domain/engine/task-queues.ts';
 import type { workerOptions } from '../engine.ts';
@@ -49,6 +52,17 @@ export async function createWorkers({ shared, codePath, queue, lanes }: WorkersO
         taskQueue: hostQueueOf(CLUSTER_HOST),
         activities: of('cluster'),
         maxConcurrentActivityTaskExecutions: WATCHING_PLACES,
+      }),
+    );
+  }
+  for (const { own } of lanes) {
+    if (own === undefined) continue;
+    workers.push(
+      await Worker.create({
+        ...shared,
+        taskQueue: own.queue,
+        activities: { ...own.activities },
+        maxConcurrentActivityTaskExecutions: own.places,
       }),
     );
   }

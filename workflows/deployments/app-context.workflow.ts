@@ -87,7 +87,7 @@ export async function appContextWorkflow({ context }: ContextInput): Promise<voi
 /** Runs a phase on its clusters, each in its turn. */
 async function runOnClusters(
   context: string,
-  { phase, clusters, parallel }: PhaseToRun,
+  { clusters, parallel, ...phase }: PhaseToRun,
   running: Running,
 ): Promise<void> {
   const { atWork, returned } = running;
@@ -109,16 +109,19 @@ async function runOnClusters(
 
 async function runOnCluster(
   context: string,
-  phase: PhaseToRun['phase'],
+  { phase, queue }: Pick<PhaseToRun, 'phase' | 'queue'>,
   { cluster, apps }: PhaseToRun['clusters'][number],
   { children, atWork }: Running,
 ): Promise<void> {
   for (;;) {
     try {
-      const place = atWork.has(cluster) ? {} : { hasPlace: false };
+      const more = {
+        ...(atWork.has(cluster) ? {} : { hasPlace: false }),
+        ...(queue === undefined ? {} : { queue }),
+      };
       const child = await startChild(clusterGroupsWorkflow, {
         workflowId: clusterWorkflowId(context, phase, cluster),
-        args: [{ context, phase, cluster, apps: apps.map((app) => ({ app, waits: 0 })), ...place }],
+        args: [{ context, phase, cluster, apps: apps.map((app) => ({ app, waits: 0 })), ...more }],
         staticSummary: `${phase} on ${cluster}`,
       });
       children.set(cluster, child);

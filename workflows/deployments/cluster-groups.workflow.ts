@@ -22,12 +22,18 @@ import type { ContextActivities } from '../../activities/deployments/contract.ts
 import type { Phase } from '../../domain/deployments/context-state.ts';
 import { clusterReturns, clusterWaits, lookAgain, takePlace } from './messages.ts';
 
-const { applyGroup, deleteGroup } = proxyActivities<ContextActivities>({
+const GROUP = {
   // As long as its resources take; a worker that is lost is noticed by its heartbeat.
   startToCloseTimeout: '1d',
   heartbeatTimeout: '10s',
   retry: { initialInterval: '1s', maximumInterval: '10s' },
-});
+} as const;
+
+/**
+ * Longest wait of a group for a worker of the queue of its own, whose workers may have gone back to an older release. Then this work fails, and
+ * the AppContext begins it again, on a queue that its own worker knows. No other command may follow here: an older release could not replay it.
+ */
+const NOT_TAKEN = '10m';
 
 export interface ClusterGroupsInput {
   context: string;
@@ -39,6 +45,8 @@ export interface ClusterGroupsInput {
   maxEvents?: number;
   /** False: it holds no place among the clusters at work; default: it does. */
   hasPlace?: boolean;
+  /** Queue of the work on groups; default: that of this workflow. */
+  queue?: string;
 }
 
 interface OpenGroup {
@@ -48,7 +56,9 @@ interface OpenGroup {
 }
 
 export async function clusterGroupsWorkflow(input: ClusterGroupsInput): Promise<void> {
-  const { apps, maxEvents, hasPlace: hadPlace = true, ...work } = input;
+  const { apps, maxEvents, hasPlace: hadPlace = true, queue, ...work } = input;
+  const onQueue = queue === undefined ? {} : { taskQueue: queue, scheduleToStartTimeout: NOT_TAKEN };
+  const { applyGroup, deleteGroup } = proxyActivities<ContextActivities>({ ...GROUP, ...onQueue });
   let looks = 0;
   setHandler(
     lookAgain,
@@ -142,5 +152,6 @@ export async function clusterGroupsWorkflow(input: ClusterGroupsInput): Promise<
     ...{ ...work, apps: left },
     ...(maxEvents === undefined ? {} : { maxEvents }),
     ...(hasPlace ? {} : { hasPlace }),
+    ...(queue === undefined ? {} : { queue }),
   });
 }

@@ -11,6 +11,6 @@ export function serviceApi(shared: ApiShared) {
     secrets: site.secrets,
     engineHealth: temporal.health,
     readWorkers: temporal.workers,
-    readQueue: temporal.queue,
+    readQueues: temporal.queues,
   };
 }

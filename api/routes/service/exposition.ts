@@ -10,7 +10,10 @@ import { databaseMetrics, durationsText } from './database-metrics.ts';
 import type { ServiceApi } from './dependencies.ts';
 import { type CountRequest, processMetrics } from './process-metrics.ts';
 
-type ExpositionParts = Pick<ServiceApi, 'db' | 'clock' | 'deployments' | 'engineHealth' | 'readWorkers' | 'dataDir'>;
+type ExpositionParts = Pick<
+  ServiceApi,
+  'db' | 'clock' | 'deployments' | 'engineHealth' | 'readWorkers' | 'readQueues' | 'dataDir'
+>;
 
 export interface Exposition {
   countRequest: CountRequest;
@@ -53,19 +56,37 @@ function surroundings(registry: Registry, deps: ExpositionParts): () => Promise<
     help: 'Workers that take up work; absent while Temporal does not say',
     registers,
   });
+  const waiting = new Gauge({
+    name: 'muster_task_queue_length',
+    help: 'Tasks that wait for a worker, by the queue of Temporal; absent while Temporal does not say',
+    labelNames: ['queue'],
+    registers,
+  });
+  const oldest = new Gauge({
+    name: 'muster_task_queue_oldest_seconds',
+    help: 'How long the first of these tasks waits',
+    labelNames: ['queue'],
+    registers,
+  });
   const disk = new Gauge({
     name: 'muster_disk_free_bytes',
     help: 'Free disk of the data directory of this process',
     registers,
   });
   return async () => {
-    const [health, atWork, free] = await Promise.all([
+    const [health, atWork, queues, free] = await Promise.all([
       deps.engineHealth(),
       deps.readWorkers().catch(() => null),
+      deps.readQueues().catch(() => []),
       readDisk(deps.dataDir),
     ]);
     engine.set(Number(health.ok));
     setOrRemove(workers, health.ok ? atWork?.count : undefined);
+    for (const gauge of [waiting, oldest]) gauge.reset();
+    for (const { name, depth, oldestSeconds } of health.ok ? queues : []) {
+      waiting.set({ queue: name }, depth);
+      oldest.set({ queue: name }, oldestSeconds);
+    }
     setOrRemove(disk, free?.free);
   };
 }

@@ -1,6 +1,6 @@
 /** Who takes up work, as a real Temporal server tells it. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { readWorkers } from '../../../control/sessions/read-workers.ts';
+import { readQueues, readWorkers } from '../../../control/sessions/read-workers.ts';
 import { eventually } from '../../support/eventually.ts';
 import { describeNeeding } from '../../support/requirement.ts';
 import { startTestWorker } from '../../support/stack/session-bench.ts';
@@ -32,5 +32,25 @@ describeNeeding(temporalMissing(), 'workers of a queue', () => {
     await stop();
     const later = await read(queue, new Date(Date.now() + 180_000));
     expect(later).toEqual({ ok: false, reason: expect.stringMatching(/since \d{4}-.*Z: sessions wait/), count: 0 });
+  });
+
+  test('a queue of activities alone has those who ask for these', async () => {
+    const { connection, namespace } = server.environment;
+    const queue = 'activities-alone';
+    const seen = () => readQueues(connection, { namespace: namespace ?? 'default', queues: [queue, 'nobody'] });
+    const stop = await startTestWorker(server.environment, {
+      taskQueue: queue,
+      activities: { work: async () => undefined },
+    });
+    const who = await eventually('the worker is seen', async () => {
+      const [{ pollers } = { pollers: [] }] = await seen();
+      return pollers.length > 0 && pollers;
+    });
+    expect(who.map(({ identity }) => identity)).toEqual(['worker@test']);
+    expect(await seen()).toMatchObject([
+      { name: queue, depth: 0 },
+      { name: 'nobody', pollers: [] },
+    ]);
+    await stop();
   });
 });

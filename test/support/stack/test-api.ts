@@ -35,19 +35,19 @@ export interface TestDependencies
   schedules: ApiTemporal['schedules'];
   engineHealth: ApiTemporal['health'];
   readWorkers: ApiTemporal['workers'];
-  readQueue: ApiTemporal['queue'];
+  readQueues: ApiTemporal['queues'];
   imageFiles: ImageFiles | null;
 }
 
 /** The API of these parts. */
 export function createTestApp(deps: TestDependencies): ApiServer {
-  const { engine, dispatcher, tell, schedules, engineHealth, readWorkers, readQueue, imageFiles } = deps;
+  const { engine, dispatcher, tell, schedules, engineHealth, readWorkers, readQueues, imageFiles } = deps;
   const temporal = { sessions: engine, dispatcher, tell, schedules };
   return createApp({
     ...deps,
     settings: deps,
     site: deps,
-    temporal: { client: NO_CLIENT, health: engineHealth, workers: readWorkers, queue: readQueue, ...temporal },
+    temporal: { client: NO_CLIENT, health: engineHealth, workers: readWorkers, queues: readQueues, ...temporal },
     imageFiles: () => imageFiles,
   });
 }
@@ -134,7 +134,7 @@ export async function createTestApi(overrides: Partial<TestDependencies> = {}): 
     schedules: fakeSchedules(),
     engineHealth: async () => ({ ok: true, reason: null }),
     readWorkers: async () => ({ ok: true, reason: null, count: 1 }),
-    readQueue: async () => ({ name: 'main', depth: 0, oldestSeconds: 0, pollers: [] }),
+    readQueues: async () => ['main', 'own'].map((name) => ({ name, depth: 0, oldestSeconds: 0, pollers: [] })),
     webFiles: () => null,
     setup: () => ({ ok: true, reason: null }),
     log: pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) }),

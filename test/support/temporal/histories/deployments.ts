@@ -3,6 +3,7 @@ import type { GroupAnswer, PhaseToRun } from '../../../../activities/deployments
 import type { GroupRef } from '../../../../domain/deployments/activity-schema.ts';
 import { clusterWorkflowId, contextWorkflowId } from '../../../../domain/deployments/workflow-id.ts';
 import { wakeContext } from '../../../../workflows/deployments/messages.ts';
+import { eventually } from '../../eventually.ts';
 import { startTestWorker } from '../../stack/session-bench.ts';
 import { workflowBundle } from '../workflow-environment.ts';
 import type { Histories, Recorded } from './recorded.ts';
@@ -21,17 +22,20 @@ interface Way {
   group(number: number, asked: GroupRef): GroupAnswer | Promise<GroupAnswer>;
   /** The AppContext is woken in this call. */
   wokenAt?: number;
+  /** A queue of the groups: with a worker, or with nobody who takes anything from it. */
+  own?: 'served' | 'away';
   /** Id of the workflow whose history is recorded; default: that of the AppContext. */
   recorded?: string;
 }
 
 const context =
-  (name: string, { context: id, phases, group, wokenAt, recorded }: Way): Recorded =>
+  (name: string, { context: id, phases, group, wokenAt, own, recorded }: Way): Recorded =>
   async ({ environment }) => {
     const taskQueue = `test-${name}`;
+    const queue = `${taskQueue}-${own}`;
     const workflowId = contextWorkflowId(id);
     const { client } = environment;
-    const left = [...phases];
+    const left = own === undefined ? [...phases] : phases.map((phase) => phase && { ...phase, queue });
     let calls = 0;
     const work = async (asked: GroupRef) => {
       calls += 1;
@@ -39,17 +43,25 @@ const context =
       if (number === wokenAt) await client.workflow.getHandle(workflowId).signal(wakeContext);
       return await group(number, asked);
     };
+    const groups = { applyGroup: work, deleteGroup: work };
     const stop = await startTestWorker(environment, {
       ...{ taskQueue, workflowBundle: await workflowBundle() },
       activities: {
         beginPhase: async () => left.shift() ?? null,
         finishPhase: async () => undefined,
-        ...{ applyGroup: work, deleteGroup: work },
+        ...(own === undefined ? groups : {}),
       },
     });
+    const stopGroups = own === 'served' && (await startTestWorker(environment, { taskQueue: queue, activities: groups }));
     const handle = await client.workflow.start('appContextWorkflow', { workflowId, taskQueue, args: [{ context: id }] });
-    await handle.result();
+    if (own === 'away') {
+      const lost = client.workflow.getHandle(recorded ?? workflowId);
+      const hasFailed = async () => (await lost.describe().catch(() => null))?.status.name === 'FAILED';
+      await eventually('nobody has taken it', hasFailed);
+      await handle.terminate();
+    } else await handle.result();
     await stop();
+    if (stopGroups) await stopGroups();
     return recorded ?? workflowId;
   };
 
@@ -87,6 +99,21 @@ export const DEPLOYMENT_HISTORIES: Histories = {
     phases: [phase('apply', 'lab+north')],
     group: (number) => (number <= 3 ? away : { is: 'ended' }),
     recorded: clusterWorkflowId('12', 'apply', 'lab+north'),
+  }),
+  /** Groups on a queue of their own: the parent, a child, and a child whose groups nobody took. */
+  'app-context-own-queue': context('app-context-own-queue', {
+    ...{ context: '15', phases: [phase('apply', 'lab+north')], own: 'served' },
+    group: () => ({ is: 'ended' }),
+  }),
+  'cluster-groups-own-queue': context('cluster-groups-own-queue', {
+    ...{ context: '16', phases: [phase('apply', 'lab+north')], own: 'served' },
+    group: (number) => (number <= 2 ? away : { is: 'ended' }),
+    recorded: clusterWorkflowId('16', 'apply', 'lab+north'),
+  }),
+  'cluster-groups-not-taken': context('cluster-groups-not-taken', {
+    ...{ context: '17', phases: [phase('apply', 'lab+north')], own: 'away' },
+    group: () => ({ is: 'ended' }),
+    recorded: clusterWorkflowId('17', 'apply', 'lab+north'),
   }),
   'app-context-returns': context('app-context-returns', backForAPlace('13')),
   'cluster-groups-back': context('cluster-groups-back', {
