@@ -57,7 +57,8 @@ async function main(): Promise<void> {
     });
   } else {
     const paths = dataPaths(env.MUSTER_DATA_DIR);
-    await rm(paths.temporary.worker, { recursive: true, force: true });
+    // A worker for member clusters keeps nothing there, and may share the folder with another worker.
+    if (env.MUSTER_WORKER_ROLE !== 'deployments') await rm(paths.temporary.worker, { recursive: true, force: true });
     await mkdir(paths.temporary.worker, { recursive: true, mode: 0o700 });
     const name = connectionName('muster-worker', { signs: signsMessages(env) });
     const db = openDatabase({ ...databaseSettings(env), name });

@@ -62,7 +62,7 @@ async function readQueue(
     name: queue,
     depth: both.reduce((total, { stats }) => total + Number(stats?.approximateBacklogCount ?? 0), 0),
     oldestSeconds: Math.max(...both.map(({ stats }) => Number(stats?.approximateBacklogAge?.seconds ?? 0))),
-    // A queue of activities alone has nobody who asks for workflows.
+    // A queue of activities alone has no pollers of workflows.
     pollers: both.map(pollersOf).find((pollers) => pollers.length > 0) ?? [],
   };
 }

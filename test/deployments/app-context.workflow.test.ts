@@ -202,7 +202,7 @@ describeNeeding(temporalMissing(), 'the work of an AppContext', () => {
     await stop();
   });
 
-  test('does groups on the queue that the phase names, and begins them again when nobody has taken them there', async () => {
+  test('does groups on the queue that the phase names, and begins them again when no worker has taken them there', async () => {
     // Work for a queue of this name is given up in seconds.
     const queue = 'context-groups-away';
     const done = new Set<string>();
@@ -216,7 +216,7 @@ describeNeeding(temporalMissing(), 'the work of an AppContext', () => {
     const { client } = server.environment;
     const child = client.workflow.getHandle(clusterWorkflowId(context, 'apply', 'lab+north'));
     const hasFailed = async () => (await child.describe().catch(() => null))?.status.name === 'FAILED';
-    await eventually('nobody has taken it', hasFailed, 60_000);
+    await eventually('no worker has taken it', hasFailed, 60_000);
     const stopOwn = await startTestWorker(server.environment, {
       taskQueue: queue,
       activities: {

@@ -10,7 +10,7 @@ import { ensureSecretKey } from '../../control/secrets/secret-key.ts';
 import { connectTemporal } from '../../control/temporal/connect.ts';
 import { openSigning } from '../../control/temporal/open-signing.ts';
 import { registerSearchAttributes } from '../../control/temporal/register-search-attributes.ts';
-import { MAIN_QUEUE } from '../../domain/engine/task-queues.ts';
+import { DEPLOYMENTS_QUEUE, MAIN_QUEUE } from '../../domain/engine/task-queues.ts';
 import { collectAfterStart } from '../../drivers/machine/collect-after-start.ts';
 import { collectNowAndThen } from '../../drivers/machine/collect-now-and-then.ts';
 import { findMacKey } from '../../drivers/secrets/mac-key.ts';
@@ -56,7 +56,10 @@ export async function runLanes(env: Environment, process_: Process): Promise<voi
   const { client } = temporal;
   const shared = await openShared({ env, environment, log, paths, db, site, client, within: tracing?.within });
   const lanes: LaneParts[] = [];
+  // Only the queue of its own, and what it does beside: workflows, sweeps and all other lanes are left to other workers.
+  const alone = env.MUSTER_WORKER_ROLE === 'deployments' ? 'deployments' : null;
   for (const [lane, open] of Object.entries(LANES)) {
+    if (alone !== null && lane !== alone) continue;
     const parts = await open(shared);
     lanes.push(parts);
     shared.owners.push(...(parts.owners ?? []));
@@ -70,7 +73,8 @@ export async function runLanes(env: Environment, process_: Process): Promise<voi
   for (const [what, begin] of lanes.flatMap((lane) => lane.begin ?? [])) await again(what, log, begin);
   const workers = await createWorkers({
     shared: workerOptions(connection, settings, { tracing, signing, log }),
-    codePath: await workflowBundle(paths.bundles, tracing ? tracing.workflowInterceptors : undefined),
+    codePath:
+      alone === null ? await workflowBundle(paths.bundles, tracing ? tracing.workflowInterceptors : undefined) : null,
     queue: shared.queue,
     lanes,
   });
@@ -84,20 +88,25 @@ export async function runLanes(env: Environment, process_: Process): Promise<voi
   onStart(() => {
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
   });
-  log.info({ queue: MAIN_QUEUE, host: shared.hostId, localRuns: env.MUSTER_LOCAL_RUNS }, 'working');
+  log.info(
+    { queue: alone === null ? MAIN_QUEUE : DEPLOYMENTS_QUEUE, host: shared.hostId, localRuns: env.MUSTER_LOCAL_RUNS },
+    'working',
+  );
   // The supervisor of the embedded stack waits for this word.
   process.send?.('ready');
   const { namespace, identity } = settings;
-  const polls = watchPolls(temporal.connection, { namespace, queue: MAIN_QUEUE, identity });
+  // A worker whose places are all taken asks for no activities, so nothing is known of one that asks for no workflows.
+  const polls =
+    alone === null ? watchPolls(temporal.connection, { namespace, queue: MAIN_QUEUE, identity }) : undefined;
   liveness.ready(() => {
     const idle = workers.find((worker) => worker.getState() !== 'RUNNING');
-    return idle === undefined ? polls.problem() : `one of its workers is ${idle.getState()}`;
+    return idle === undefined ? (polls?.problem() ?? null) : `one of its workers is ${idle.getState()}`;
   });
   collectAfterStart();
   collectNowAndThen();
   probes?.ready(() => workers.every((worker) => worker.getState() === 'RUNNING'));
   await Promise.all(workers.map((worker) => worker.run()));
-  polls.stop();
+  polls?.stop();
   for (const stop of stops) await stop();
   await connection.close();
   await temporal.close();

@@ -15,8 +15,8 @@ const WATCHING_PLACES = 20_000;
 
 export interface WorkersOptions {
   shared: ReturnType<typeof workerOptions> & { connection: NativeConnection };
-  /** File of the workflows. */
-  codePath: string;
+  /** File of the workflows; null: this process works on the queues of its lanes' own alone. */
+  codePath: string | null;
   /** Queue of this machine. */
   queue: string;
   lanes: readonly LaneParts[];
@@ -24,6 +24,24 @@ export interface WorkersOptions {
 
 /** Makes the workers; none polls yet. */
 export async function createWorkers({ shared, codePath, queue, lanes }: WorkersOptions): Promise<Worker[]> {
+  const workers = codePath === null ? [] : await createCommon({ shared, codePath, queue, lanes });
+  for (const { own } of lanes) {
+    if (own === undefined) continue;
+    workers.push(
+      await Worker.create({
+        ...shared,
+        taskQueue: own.queue,
+        activities: { ...own.activities },
+        maxConcurrentActivityTaskExecutions: own.places,
+      }),
+    );
+  }
+  return workers;
+}
+
+type CommonOptions = WorkersOptions & { codePath: string };
+
+async function createCommon({ shared, codePath, queue, lanes }: CommonOptions): Promise<Worker[]> {
   const of = (place: 'main' | 'machine' | 'cluster'): Record<string, unknown> =>
     Object.assign({}, ...lanes.map((lane) => lane[place] ?? {}));
   const workers = [
@@ -52,17 +70,6 @@ export async function createWorkers({ shared, codePath, queue, lanes }: WorkersO
         taskQueue: hostQueueOf(CLUSTER_HOST),
         activities: of('cluster'),
         maxConcurrentActivityTaskExecutions: WATCHING_PLACES,
-      }),
-    );
-  }
-  for (const { own } of lanes) {
-    if (own === undefined) continue;
-    workers.push(
-      await Worker.create({
-        ...shared,
-        taskQueue: own.queue,
-        activities: { ...own.activities },
-        maxConcurrentActivityTaskExecutions: own.places,
       }),
     );
   }

@@ -34,10 +34,11 @@ describeNeeding(temporalMissing(), 'workers of a queue', () => {
     expect(later).toEqual({ ok: false, reason: expect.stringMatching(/since \d{4}-.*Z: sessions wait/), count: 0 });
   });
 
-  test('a queue of activities alone has those who ask for these', async () => {
+  test('the pollers of a queue of activities alone are those of activities', async () => {
     const { connection, namespace } = server.environment;
     const queue = 'activities-alone';
-    const seen = () => readQueues(connection, { namespace: namespace ?? 'default', queues: [queue, 'nobody'] });
+    const seen = () =>
+      readQueues(connection, { namespace: namespace ?? 'default', queues: [queue, 'without-workers'] });
     const stop = await startTestWorker(server.environment, {
       taskQueue: queue,
       activities: { work: async () => undefined },
@@ -49,7 +50,7 @@ describeNeeding(temporalMissing(), 'workers of a queue', () => {
     expect(who.map(({ identity }) => identity)).toEqual(['worker@test']);
     expect(await seen()).toMatchObject([
       { name: queue, depth: 0 },
-      { name: 'nobody', pollers: [] },
+      { name: 'without-workers', pollers: [] },
     ]);
     await stop();
   });

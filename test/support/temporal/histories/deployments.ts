@@ -22,7 +22,7 @@ interface Way {
   group(number: number, asked: GroupRef): GroupAnswer | Promise<GroupAnswer>;
   /** The AppContext is woken in this call. */
   wokenAt?: number;
-  /** A queue of the groups: with a worker, or with nobody who takes anything from it. */
+  /** A queue of the groups: with a worker, or without. */
   own?: 'served' | 'away';
   /** Id of the workflow whose history is recorded; default: that of the AppContext. */
   recorded?: string;
@@ -57,7 +57,7 @@ const context =
     if (own === 'away') {
       const lost = client.workflow.getHandle(recorded ?? workflowId);
       const hasFailed = async () => (await lost.describe().catch(() => null))?.status.name === 'FAILED';
-      await eventually('nobody has taken it', hasFailed);
+      await eventually('no worker has taken it', hasFailed);
       await handle.terminate();
     } else await handle.result();
     await stop();
@@ -100,7 +100,7 @@ export const DEPLOYMENT_HISTORIES: Histories = {
     group: (number) => (number <= 3 ? away : { is: 'ended' }),
     recorded: clusterWorkflowId('12', 'apply', 'lab+north'),
   }),
-  /** Groups on a queue of their own: the parent, a child, and a child whose groups nobody took. */
+  /** Groups on a queue of their own: the parent, a child, and a child whose groups no worker took. */
   'app-context-own-queue': context('app-context-own-queue', {
     ...{ context: '15', phases: [phase('apply', 'lab+north')], own: 'served' },
     group: () => ({ is: 'ended' }),
