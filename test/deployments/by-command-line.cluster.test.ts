@@ -1,6 +1,7 @@
 /** One application through its whole life by `./muster`, on three real API servers of which one is away for a while in each phase. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { contextWorkflowId } from '../../domain/deployments/workflow-id.ts';
@@ -25,7 +26,7 @@ interface Said {
 /** Runs `./muster` as a process of its own. */
 async function muster(args: string[], stdin = ''): Promise<Said> {
   const env = { ...process.env, MUSTER_URL: site.stack.url };
-  const command = spawn('./muster', args, { cwd: ROOT, env, stdio: ['pipe', 'pipe', 'pipe'] });
+  const command = spawn(join(ROOT, 'muster'), args, { cwd: ROOT, env, stdio: ['pipe', 'pipe', 'pipe'] });
   const ended = once(command, 'exit');
   command.stdin.end(stdin);
   const [[exit], out, err] = await Promise.all([ended, text(command.stdout), text(command.stderr)]);
