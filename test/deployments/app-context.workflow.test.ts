@@ -230,7 +230,7 @@ describeNeeding(temporalMissing(), 'the work of an AppContext', () => {
     expect([[...done].sort(), finished]).toEqual([['agent', 'store'], ['apply']]);
     await stop();
     await stopOwn();
-  }, 90_000);
+  }, 150_000);
 
   test('continues as new with the groups that wait', async () => {
     let asked = 0;

@@ -3,6 +3,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Connection } from '@temporalio/client';
+import { readQueues } from '../../control/sessions/read-workers.ts';
 import { DEPLOYMENTS_QUEUE, MAIN_QUEUE } from '../../domain/engine/task-queues.ts';
 import type { System } from '../../domain/service/system-schema.ts';
 import { eventually } from '../support/eventually.ts';
@@ -15,32 +17,45 @@ describeNeeding(stackMissing(), 'a worker of role deployments', () => {
   let worker: ChildProcess | undefined;
   beforeAll(async () => {
     stack = await startMusterStack();
-  }, 120_000);
+  }, 180_000);
   afterAll(async () => {
     worker?.kill('SIGKILL');
     await stack?.remove();
-  }, 60_000);
+  }, 120_000);
 
-  const pollers = async (): Promise<Record<string, number | null>> => {
-    const { queues }: System = (await stack.call('GET', '/api/v1/system')).body;
-    return Object.fromEntries(queues.map(({ name, pollers: count }) => [name, count]));
-  };
+  /** Whether the process with this number has asked for work, by queue. */
+  const asks = (pid: number) =>
+    stack.temporal(async ({ connection, options: { namespace } }) => {
+      const queues = await readQueues(connection as Connection, { namespace, queues: [MAIN_QUEUE, DEPLOYMENTS_QUEUE] });
+      const isOurs = ({ identity }: { identity: string }) => identity.endsWith(`:${pid}`);
+      return Object.fromEntries(queues.map(({ name, pollers }) => [name, pollers.some(isOurs)]));
+    });
+  const asksForAll = async (pid: number) => !Object.values(await asks(pid)).includes(false);
 
   test('asks for the work at member clusters and for nothing else, and stops when it is told to', async () => {
-    const both = { [MAIN_QUEUE]: 1, [DEPLOYMENTS_QUEUE]: 1 };
-    const areSeen = async (counts: object) => {
-      const seen = await pollers();
-      return Object.entries(counts).every(([queue, count]) => seen[queue] === count);
-    };
-    await eventually('the worker of the stack asks for both', () => areSeen(both), 60_000, pollers);
+    const first = await stack.pidOf('worker');
+    await eventually(
+      'the worker of the stack asks for both',
+      () => asksForAll(first),
+      90_000,
+      () => asks(first),
+    );
     worker = spawn(process.execPath, [join(ROOT, 'worker', 'main.ts')], {
       env: { ...stack.env, MUSTER_DATABASE_URL: await stack.databaseUrl(), MUSTER_WORKER_ROLE: 'deployments' },
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
     const ended = once(worker, 'exit');
-    const isThere = () => areSeen({ ...both, [DEPLOYMENTS_QUEUE]: 2 });
-    await eventually('another one asks for the work at member clusters', isThere, 90_000, pollers);
+    const pid = worker.pid ?? 0;
+    await eventually(
+      'another one asks for the work at member clusters',
+      async () => (await asks(pid))[DEPLOYMENTS_QUEUE],
+      90_000,
+      () => asks(pid),
+    );
+    expect(await asks(pid)).toEqual({ [MAIN_QUEUE]: false, [DEPLOYMENTS_QUEUE]: true });
+    const { processes }: System = (await stack.call('GET', '/api/v1/system')).body;
+    expect(processes.filter(({ host }) => host.endsWith(`:${pid}`))).toMatchObject([{ kind: 'worker' }]);
     worker.kill('SIGTERM');
     expect(await ended).toEqual([0, null]);
-  }, 180_000);
+  }, 240_000);
 });
