@@ -17,8 +17,8 @@ import { openKubeconfigs } from '../../drivers/member-clusters/kubeconfig.ts';
 import { openMemberClusters } from '../../drivers/member-clusters/member-clusters.ts';
 import type { WorkerLane } from '../shared/open-shared.ts';
 
-/** Groups that are worked on at once in a worker. Most of the time they wait for answers. */
-const PLACES = 100;
+/** Groups that are worked on at once in a worker. More would wait for connections to the database, which sessions use too. */
+const PLACES = 50;
 
 /** Member clusters, each asked in turn whether it is there, and watched while something is there; what goes to them and comes off them. */
 export const deployments: WorkerLane = ({ env, db, site, log, clock, client, tell }) => {
