@@ -295,6 +295,24 @@ describe('a probe', () => {
     expect(await version({ 'tls-server-name': 'elsewhere' })).toMatchObject({ noAnswer: 'connection' });
   });
 
+  test('has the client certificate of its kubeconfig, each on a connection of its own', async () => {
+    const sockets = new Map<unknown, string | undefined>();
+    answer = ({ socket }, response) => {
+      sockets.set(socket, (socket as TLSSocket).getPeerX509Certificate()?.fingerprint256);
+      response.end(JSON.stringify({ gitVersion: 'v1' }));
+    };
+    const other = selfSigned();
+    const users = [
+      { 'client-certificate-data': base64(cert), 'client-key-data': base64(key) },
+      { 'client-certificate-data': base64(cert), 'client-key-data': base64(key) },
+      { 'client-certificate-data': base64(other.cert), 'client-key-data': base64(other.key) },
+    ];
+    for (const user of users)
+      expect(await clusters.readVersion((await read(config({}, user))).credential)).toEqual({ version: 'v1' });
+    const shown = [cert, cert, other.cert].map((pem) => new X509Certificate(pem).fingerprint256);
+    expect([...sockets.values()]).toEqual(shown);
+  });
+
   test('trusts the authority of the kubeconfig alone', async () => {
     answer = (_request, response) => void response.end(JSON.stringify({ gitVersion: 'v1' }));
     expect(await version({ 'certificate-authority-data': base64(selfSigned().cert) })).toMatchObject({
