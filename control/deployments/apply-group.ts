@@ -1,10 +1,10 @@
 /** Applies the resources of one app on one cluster, in install order, until all are done or the cluster is away. */
 import type { AnswerClass } from '../../domain/deployments/answer-class.ts';
-import { type Finding, formerHolder, foundBeforeApply, type LiveMetadata } from '../../domain/deployments/finding.ts';
+import { foundBeforeApply, type LiveMetadata } from '../../domain/deployments/finding.ts';
 import { manifestToApply } from '../../domain/deployments/manifest-cleaning.ts';
 import type { Members } from '../../domain/deployments/members.ts';
 import { labelValue } from '../../domain/deployments/naming.ts';
-import { type AppliedDefinition, isComing, isDefinition } from '../../domain/deployments/new-kinds.ts';
+import { type AppliedDefinition, isComing, isDefinedHere, isDefinition } from '../../domain/deployments/new-kinds.ts';
 import { objectPath, type ServedKind } from '../../domain/deployments/object-path.ts';
 import type { Asked, MemberCluster } from '../../domain/deployments/ports.ts';
 import { isDone } from '../../domain/deployments/resource-status.ts';
@@ -19,7 +19,6 @@ import {
   type PhaseGroup,
 } from '../../store/deployments/context-resources.ts';
 import { deleteWait } from '../../store/deployments/context-waits.ts';
-import { isAdoptedBy } from '../../store/deployments/object-owners.ts';
 import { askMember, type Told } from './ask-member.ts';
 import {
   type Away,
@@ -38,6 +37,8 @@ import {
   wholeManifest,
 } from './group-work.ts';
 import { inTurn, type Order, orderOf } from './in-turn.ts';
+import { lookAnew } from './look-anew.ts';
+import { type Owner, ownerOf } from './object-owner.ts';
 import { holdBack } from './order-apps.ts';
 import { type OutcomeBatch, withOutcomes } from './outcome-batch.ts';
 
@@ -135,7 +136,8 @@ interface Work {
  */
 async function applyOne(work: Work, resource: GroupResource): Promise<Step> {
   const { member } = work;
-  const kind = await askMember(member, resource, 'read', () => member.findKind(resource));
+  const isAnew = isDefinedHere(work.definitions, resource.group);
+  const kind = await askMember(member, resource, 'read', () => member.findKind(resource, { isAnew }));
   const isUnknown = kind.said.is === 'absent' || (kind.said.is === 'accepted' && kind.found === null);
   if (isUnknown || kind.found === null) return notApplied(work, resource, isUnknown ? { is: 'absent' } : kind.said);
   const served: ServedKind = kind.found;
@@ -147,12 +149,23 @@ async function applyOne(work: Work, resource: GroupResource): Promise<Step> {
     return beingDeleted(work, resource, 'the former object is still being deleted');
   }
   const within = served.isNamespaced ? resource.namespace || work.namespace : null;
-  const owner = { ...(await ownerOf(work, { resource, within }, live.found, found)), within: within ?? '' };
+  const owner = {
+    ...(await ownerOf(work.deps.db, work.group, { resource, within }, live.found, found)),
+    within: within ?? '',
+  };
   const manifest = await manifestOf(work, resource, served);
   if ('is' in manifest) return manifest;
   const applied = await send(work, resource, owner, () => member.apply(path, manifest.manifest));
   if (applied === null) return { is: 'unwanted' };
   const { said, found: made, until } = applied;
+  if (said.is === 'refused' && said.reason === 'NotFound') {
+    const now = await lookAnew(member, resource, work.namespace);
+    if (now.path === null) return notApplied(work, resource, now.said, until);
+    if (now.path !== path) {
+      await noteCallEnded(work.deps.db, work.group, resource.key, until);
+      return applyOne(work, resource);
+    }
+  }
   if (said.is !== 'accepted') return notApplied(work, resource, said, applied.hasEnded ? until : null);
   const outcome = { status: 'Applied', ...takenOver(owner.formerOwner), ...stateOf(made) } as const;
   await note(work, resource, outcome, until);
@@ -198,29 +211,6 @@ async function manifestOf(
     if (!isMusterError(error)) throw error;
     return { is: 'away', reason: 'SecretUnreadable', message: error.detail, retryAfter: null };
   }
-}
-
-interface Owner {
-  finding: Finding;
-  formerOwner: string | null;
-}
-
-/**
- * Returns whose the object was before the apply. A repeat that sees its own object keeps what was found first; an object that was made or removed
- * since then is judged anew. What another owner has adopted stays adopted: nobody deletes it.
- */
-async function ownerOf(
-  { deps, group }: Work,
-  { resource, within }: { resource: GroupResource; within: string | null },
-  live: LiveMetadata | null,
-  { finding, formerOwner }: { finding: Finding; formerOwner?: string },
-): Promise<Owner> {
-  if (resource.attempted && live?.label === labelValue(group.context, group.app)) {
-    return { finding: resource.finding ?? finding, formerOwner: resource.former_owner };
-  }
-  const holder = formerHolder(live, group);
-  const isAdopted = holder !== null && (await isAdoptedBy(deps.db, { ...group, ...holder }, resource, within));
-  return { finding: isAdopted ? 'adopted' : finding, formerOwner: formerOwner ?? null };
 }
 
 /** `until`: time of the apply that has had this answer; null: none was sent, or it may still be carried out. */

@@ -30,6 +30,7 @@ import {
   waitForTurn,
 } from './group-work.ts';
 import { inTurn, type Order, orderOf } from './in-turn.ts';
+import { lookAnew } from './look-anew.ts';
 import { holdBack } from './order-apps.ts';
 import { type OutcomeBatch, withOutcomes } from './outcome-batch.ts';
 
@@ -131,10 +132,19 @@ async function deleteOne(work: Work, resource: GroupResource): Promise<Away | nu
     return note(work, resource, { status: 'Deleted' });
   }
   if (kind.said.is !== 'accepted' || kind.found === null) return refuse(work, resource, kind.said);
-  const path = objectPath(resource, kind.found, work.namespace);
+  let path = objectPath(resource, kind.found, work.namespace);
   const isShared = SHARED.some((shared) => shared.group === resource.group && shared.kind === resource.kind);
   for (let round = 0; round < ROUNDS; round += 1) {
     const live = await askMember(member, resource, 'read', () => member.readMetadata(path));
+    if (live.said.is === 'absent') {
+      const now = await lookAnew(member, resource, work.namespace);
+      if (now.said.is === 'unreachable') return now.said;
+      if (now.said.is !== 'accepted' && now.said.is !== 'absent') return refuse(work, resource, now.said);
+      if (now.path !== null && now.path !== path) {
+        path = now.path;
+        continue;
+      }
+    }
     if (live.said.is === 'unreachable') return live.said;
     if (live.said.is !== 'accepted' && live.said.is !== 'absent') return refuse(work, resource, live.said);
     const heir = isShared ? await findHeir(deps.db, group, resource) : null;

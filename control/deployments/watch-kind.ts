@@ -78,7 +78,7 @@ async function followOnce(
 ): Promise<WatchVerdict | null> {
   const { db, clock } = deps;
   const member = open();
-  const served = await member.findKind(kind, signal);
+  const served = await member.findKind(kind, { signal, isAnew: progress.failures > 0 });
   const { answer } = served;
   const isAnswered = !('noAnswer' in answer) && answer.httpStatus === 200;
   if (served.found === null) return isAnswered ? NOT_SERVED : verdictOf(answer);

@@ -17,7 +17,14 @@ export function isDefinition({ group, kind }: Pick<Identity, 'group' | 'kind'>):
 
 /** Whether a kind of this group may still come to be served, since a definition of the group was applied a moment ago. */
 export function isComing(definitions: readonly AppliedDefinition[], group: string, now: Date): boolean {
-  return definitions.some(
-    ({ name, at }) => name.slice(name.indexOf('.') + 1) === group && now.getTime() - at.getTime() < ESTABLISH_MS,
-  );
+  return definitions.some(({ name, at }) => groupOf(name) === group && now.getTime() - at.getTime() < ESTABLISH_MS);
+}
+
+/** Whether one of the definitions is of a kind of this group: what was known of the group before may not hold any more. */
+export function isDefinedHere(definitions: readonly AppliedDefinition[], group: string): boolean {
+  return definitions.some(({ name }) => groupOf(name) === group);
+}
+
+function groupOf(name: string): string {
+  return name.slice(name.indexOf('.') + 1);
 }

@@ -73,15 +73,22 @@ export interface MemberClusters {
   openMember(credential: ClusterCredential): MemberCluster;
 }
 
+export interface KindQuestion {
+  /** Ends it as a connection that is lost. */
+  signal?: AbortSignal;
+  /** What other work has learned does not count: the kind may have been defined anew. */
+  isAnew?: boolean;
+}
+
 /** Paths are those of `object-path.ts`. */
 export interface MemberCluster {
   /** Asks for the version: whether it answers anything at all. */
   readVersion(): Promise<Asked<never>>;
   /**
-   * Returns how a kind is served; `found` is null, in an answer that is accepted, where the kind is not known. The signal ends it as a connection
-   * that is lost.
+   * Returns how a kind is served; `found` is null, in an answer that is accepted, where the kind is not known. What other work has learned may be up
+   * to 10 min old. The cluster is asked anew where the kind is not known.
    */
-  findKind(identity: Pick<Identity, 'group' | 'version' | 'kind'>, signal?: AbortSignal): Promise<Asked<ServedKind>>;
+  findKind(identity: Pick<Identity, 'group' | 'version' | 'kind'>, how?: KindQuestion): Promise<Asked<ServedKind>>;
   /** Reads the metadata of an object. */
   readMetadata(path: string): Promise<Asked<LiveMetadata>>;
   /** Server-side apply of a manifest as it is. */

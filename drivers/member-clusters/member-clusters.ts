@@ -13,7 +13,8 @@ import { messageOf } from '../../domain/text/message-of.ts';
 import { type Answer, exchange, KeptConnectionClosed, readUpTo, send } from '../http/exchange.ts';
 import type { ClusterAddresses } from './addresses.ts';
 import type { Call, Opened, Said } from './calls.ts';
-import { isApply, openMember } from './member.ts';
+import { keepFor } from './keep-for.ts';
+import { isApply, openMember, type ServedKinds } from './member.ts';
 import { type KeptWay, keepWays } from './ways.ts';
 
 /** Of an answer so much is read, bytes. */
@@ -22,6 +23,8 @@ const ANSWER_MAX = 32 * 1024 * 1024;
 const REFUSAL_MAX = 64 * 1024;
 /** A connection that nothing uses is closed after so long, ms: what lies between forgets it much later. */
 const IDLE_MS = 4_000;
+/** What a cluster serves is taken as it was told for so long, ms. */
+const SERVED_MS = 600_000;
 
 interface How {
   way: KeptWay;
@@ -104,12 +107,19 @@ export function openMemberClusters({
     }
   };
   const wayOf = keepWays(addresses, idleMs);
+  const served = keepFor<ServedKinds>(SERVED_MS);
   return {
     openMember(credential) {
       const way = wayOf(credential);
+      const at = (path: string) => `${way.key} ${path}`;
       return openMember(
         (call) => ask(call, { way }),
         (call, signal) => open(way, call, signal),
+        {
+          find: (path) => served.find(at(path)),
+          put: (path, kinds) => served.put(at(path), kinds),
+          forget: (path) => served.forget(at(path)),
+        },
       );
     },
     async readVersion(credential, withinMs = callMs): Promise<VersionAnswer> {

@@ -7,6 +7,7 @@ import { DEPLOYMENT_LABEL } from '../../domain/deployments/naming.ts';
 import { type ServedKind, versionPath } from '../../domain/deployments/object-path.ts';
 import type { Asked, MemberCluster } from '../../domain/deployments/ports.ts';
 import type { Ask, Call, Open, Said } from './calls.ts';
+import type { KeptFor } from './keep-for.ts';
 import { watchKind } from './watch-kind.ts';
 
 /** The metadata of an object alone, so that data of Secrets stay in their cluster; errors come as JSON all the same. */
@@ -21,9 +22,17 @@ export function isApply({ type }: Pick<Call, 'type'>): boolean {
   return type === APPLY;
 }
 
-export function openMember(ask: Ask, open: Open): MemberCluster {
-  /** Kinds by the path of their group and version, for this piece of work. */
-  const served = new Map<string, Map<string, ServedKind>>();
+/** Kinds of a group and version by their names. */
+export type ServedKinds = ReadonlyMap<string, ServedKind>;
+
+/** @param kept kinds by the path of their group and version, of all work with this credential */
+export function openMember(
+  ask: Ask,
+  open: Open,
+  kept: Pick<KeptFor<ServedKinds>, 'find' | 'put' | 'forget'>,
+): MemberCluster {
+  /** The same, asked for by this piece of work. */
+  const asked = new Map<string, ServedKinds>();
   const askMetadata = async (call: Call): Promise<Asked<LiveMetadata>> => {
     const said = await ask({ ...call, accept: METADATA });
     return { ...answerOf(said), found: isFound(said) ? metadataOf(said.data) : null };
@@ -50,15 +59,19 @@ export function openMember(ask: Ask, open: Open): MemberCluster {
   };
   return {
     readVersion: () => only({ method: 'GET', path: '/version' }),
-    async findKind(identity, signal) {
+    async findKind(identity, { signal, isAnew = false } = {}) {
       const path = versionPath(identity);
-      const known = served.get(path)?.get(identity.kind);
+      const known = (asked.get(path) ?? (isAnew ? undefined : kept.find(path)))?.get(identity.kind);
       if (known !== undefined) return { answer: FOUND, found: known };
       // Asked anew where the kind is not known: what was applied a moment ago may have made it.
       const said = await ask({ method: 'GET', path, ...(signal === undefined ? {} : { signal }) });
-      if (!isFound(said)) return { ...(await notServed(identity, said)), found: null };
+      if (!isFound(said)) {
+        if (!('noAnswer' in said)) kept.forget(path);
+        return { ...(await notServed(identity, said)), found: null };
+      }
       const kinds = kindsOf(said.data);
-      served.set(path, kinds);
+      asked.set(path, kinds);
+      kept.put(path, kinds);
       return { ...answerOf(said), found: kinds.get(identity.kind) ?? null };
     },
     readMetadata: (path) => askMetadata({ method: 'GET', path }),

@@ -230,7 +230,7 @@ describe('work on a cluster', () => {
     const asked = Promise.withResolvers<void>();
     answer = () => asked.resolve();
     const ended = new AbortController();
-    const last = member.findKind({ group: '', version: 'v1', kind: 'ConfigMap' }, ended.signal);
+    const last = member.findKind({ group: '', version: 'v1', kind: 'ConfigMap' }, { signal: ended.signal });
     await asked.promise;
     ended.abort(new Error('given up'));
     expect((await last).answer).toMatchObject({ noAnswer: 'connection', message: 'given up' });
@@ -247,6 +247,45 @@ describe('work on a cluster', () => {
       expect((await member.apply('/api/v1/x', {})).found).toMatchObject({ uid: 'u' });
     }
     expect(sockets.size).toBe(3);
+  });
+
+  test('learns what is served for all work that comes later, and asks again for what is not known', async () => {
+    const asked: string[] = [];
+    const kinds = new Map([['/api/v1', ['ConfigMap']]]);
+    answer = ({ url = '' }, response) => {
+      asked.push(url);
+      const named = kinds.get(url)?.map((kind) => ({ kind, name: `${kind.toLowerCase()}s`, namespaced: true }));
+      if (named === undefined) response.writeHead(404).end('{"kind":"Status","code":404,"reason":"NotFound"}');
+      else response.end(JSON.stringify({ kind: 'APIResourceList', resources: named }));
+    };
+    const found = async (kind: string, group = '', how = {}) => {
+      const member = clusters.openMember((await read(config({}, { token: 'kinds' }))).credential);
+      const first = await member.findKind({ group, version: 'v1', kind }, how);
+      expect(await member.findKind({ group, version: 'v1', kind }, how)).toMatchObject({ found: first.found });
+      return first.found?.plural ?? null;
+    };
+    expect([await found('ConfigMap'), await found('ConfigMap'), asked]).toEqual([
+      'configmaps',
+      'configmaps',
+      ['/api/v1'],
+    ]);
+    // Anew is once for a piece of work.
+    expect([await found('ConfigMap', '', { isAnew: true }), asked.length]).toEqual(['configmaps', 2]);
+    expect(await found('Thing', 'example.com')).toBe(null);
+    kinds.set('/apis/example.com/v1', ['Thing']);
+    expect(await found('Thing', 'example.com')).toBe('things');
+    // A kind that comes to a version that is known.
+    expect(await found('Other', 'example.com')).toBe(null);
+    kinds.set('/apis/example.com/v1', ['Thing', 'Other']);
+    expect(await found('Other', 'example.com')).toBe('others');
+    kinds.delete('/apis/example.com/v1');
+    expect(await found('Other', 'example.com')).toBe('others');
+    expect(await found('Other', 'example.com', { isAnew: true })).toBe(null);
+    expect(await found('Other', 'example.com')).toBe(null);
+    const others = clusters.openMember((await read(config({}, { token: 'other-kinds' }))).credential);
+    asked.length = 0;
+    expect((await others.findKind({ group: '', version: 'v1', kind: 'ConfigMap' })).found).not.toBe(null);
+    expect(asked).toEqual(['/api/v1']);
   });
 
   test('has its client certificate and trusts the authority of the kubeconfig alone', async () => {

@@ -189,7 +189,7 @@ test('ends at once when it is told to, before anything is answered', async () =>
   answer = () => end.abort();
   expect(await watch({ after: '7' }, end.signal)).toMatchObject({ version: '7' });
   const kind = { group: '', version: 'v1', kind: 'Pod' };
-  expect((await member.findKind(kind, end.signal)).answer).toMatchObject({ noAnswer: 'connection' });
+  expect((await member.findKind(kind, { signal: end.signal })).answer).toMatchObject({ noAnswer: 'connection' });
 });
 
 test('ends when it is told to, with what was told before', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type ClusterAnswer, hasEnded } from '../../../domain/deployments/answer-class.ts';
-import { isComing, isDefinition } from '../../../domain/deployments/new-kinds.ts';
+import { isComing, isDefinedHere, isDefinition } from '../../../domain/deployments/new-kinds.ts';
 import { clusterWorkflowId, contextWorkflowId } from '../../../domain/deployments/workflow-id.ts';
 
 const MOST = 255;
@@ -58,11 +58,14 @@ describe('a kind that is not served', () => {
     ['of a group above that of the definition', 'com', 0, false],
     ['of the core', '', 0, false],
   ])('%s may still come or not', (_what, group, ms, expected) => {
-    expect(isComing([{ name: 'things.example.com', at }], group, after(ms))).toBe(expected);
+    const definitions = [{ name: 'things.example.com', at }];
+    expect(isComing(definitions, group, after(ms))).toBe(expected);
+    expect(isDefinedHere(definitions, group)).toBe(group === 'example.com');
   });
 
   test('has no definition', () => {
     expect(isComing([], 'example.com', at)).toBe(false);
+    expect(isDefinedHere([], 'example.com')).toBe(false);
     expect(isDefinition({ group: 'example.com', kind: 'CustomResourceDefinition' })).toBe(false);
     expect(isDefinition({ group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition' })).toBe(true);
   });
