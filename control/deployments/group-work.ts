@@ -123,7 +123,7 @@ export async function reachMember(
     const file = await deps.clusterSeal.open(stored.kubeconfig, placeOf(group));
     const { credential } = await deps.readKubeconfig(file);
     if (!isHeard) {
-      const said = await deps.memberClusters.readVersion(credential, rule.firstSeconds * 1000);
+      const said = await deps.memberClusters.readVersion(credential, rule.firstSeconds * 1000, HEARD_MS);
       if ('noAnswer' in said) {
         const reason = said.noAnswer === 'address' ? 'AddressNotAllowed' : 'Unreachable';
         return { reason, message: cleanText(said.message), ...AGAIN };
@@ -138,6 +138,8 @@ export async function reachMember(
   }
 }
 
+/** A cluster that has answered so long ago is there, ms: groups of one cluster begin together. */
+const HEARD_MS = 2_000;
 /** A timer may fire so much before its time by the clock of this machine, ms. */
 const EARLY_MS = 100;
 const AGAIN = { retryAfter: null, counts: true } as const;

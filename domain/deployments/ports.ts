@@ -67,8 +67,11 @@ export interface WatchEnd {
 
 /** Member clusters, each reached by a credential. No call rejects. */
 export interface MemberClusters {
-  /** Asks for the version, on a connection of its own. `withinMs`: default the time limit of each call. */
-  readVersion(credential: ClusterCredential, withinMs?: number): Promise<VersionAnswer>;
+  /**
+   * Asks for the version, on a connection of its own. `withinMs`: default the time limit of each call. `heardMs`: an answer of the cluster to any
+   * call is enough that came at most so long ago, and questions at the same time are one; default: it is asked.
+   */
+  readVersion(credential: ClusterCredential, withinMs?: number, heardMs?: number): Promise<VersionAnswer>;
   /** One member cluster as a piece of work sees it. */
   openMember(credential: ClusterCredential): MemberCluster;
 }

@@ -15,6 +15,7 @@ import type { ClusterAddresses } from './addresses.ts';
 import type { Call, Opened, Said } from './calls.ts';
 import { keepFor } from './keep-for.ts';
 import { isApply, openMember, type ServedKinds } from './member.ts';
+import { createVersionTests } from './version-tests.ts';
 import { type KeptWay, keepWays } from './ways.ts';
 
 /** Of an answer so much is read, bytes. */
@@ -50,6 +51,7 @@ export function openMemberClusters({
   idleMs = IDLE_MS,
   onAnswer,
 }: MemberClusterOptions): MemberClusters {
+  const tests = createVersionTests();
   const askOnce = async (
     { method, path, accept, type, body, signal }: Call,
     { way, withinMs = callMs, isAlone = false }: How,
@@ -79,7 +81,10 @@ export function openMemberClusters({
     const said = await askAgain(call, how).then(answerOf, noAnswer);
     // A call that Muster itself broke off says nothing of the cluster.
     if ('noAnswer' in said && call.signal?.aborted) return said;
-    onAnswer?.(classOf(purposeOf(call), said, true));
+    const meaning = classOf(purposeOf(call), said, true);
+    onAnswer?.(meaning);
+    if (meaning.is === 'unreachable') tests.lost(how.way.key);
+    else if (meaning.is !== 'ask-version') tests.heard(how.way.key);
     // Other connections may hang as this one did.
     if ('noAnswer' in said && !how.isAlone) how.way.forget();
     return said;
@@ -122,18 +127,27 @@ export function openMemberClusters({
         },
       );
     },
-    async readVersion(credential, withinMs = callMs): Promise<VersionAnswer> {
-      const asked = await ask({ method: 'GET', path: '/version' }, { way: wayOf(credential), withinMs, isAlone: true });
-      const said = classOf('read', asked, false);
-      if (said.is === 'accepted' && !('noAnswer' in asked)) {
-        const version = textAt(asked.data, 'gitVersion').slice(0, 100);
-        if (version !== '') return { version };
-        return { refused: 'NotKubernetes', message: 'the answer names no version' };
-      }
-      if ('noAnswer' in asked) return asked;
-      return { refused: reasonOf(said), message: 'message' in said ? said.message : '' };
+    async readVersion(credential, withinMs = callMs, heardMs?) {
+      const way = wayOf(credential);
+      const askVersion = async () => {
+        const answer = versionOf(await ask({ method: 'GET', path: '/version' }, { way, withinMs, isAlone: true }));
+        tests.told(way.key, answer);
+        return answer;
+      };
+      return heardMs === undefined ? await askVersion() : await tests.share(way.key, { withinMs, heardMs }, askVersion);
     },
   };
+}
+
+function versionOf(asked: Said): VersionAnswer {
+  const said = classOf('read', asked, false);
+  if (said.is === 'accepted' && !('noAnswer' in asked)) {
+    const version = textAt(asked.data, 'gitVersion').slice(0, 100);
+    if (version !== '') return { version };
+    return { refused: 'NotKubernetes', message: 'the answer names no version' };
+  }
+  if ('noAnswer' in asked) return asked;
+  return { refused: reasonOf(said), message: 'message' in said ? said.message : '' };
 }
 
 function purposeOf(call: Call): ClusterCall {

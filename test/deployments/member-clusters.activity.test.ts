@@ -392,6 +392,42 @@ describe('a probe', () => {
     expect(await version({}, withinMs)).toMatchObject(expected);
   });
 
+  test('is one for all that ask at the same time, and an answer of a moment ago is enough for them', async () => {
+    const HOUR_MS = 3_600_000;
+    const asked: string[] = [];
+    let held: (() => void) | null = null;
+    const good: RequestListener = ({ url = '' }, response) => {
+      asked.push(url);
+      const say = () => response.end(JSON.stringify({ gitVersion: 'v1', kind: 'Any' }));
+      if (url === '/version' && held === null) held = say;
+      else say();
+    };
+    answer = good;
+    const own = openMemberClusters({ addresses, callMs: 20_000 });
+    const { credential } = await read(config({}));
+    const { credential: other } = await read(config({}, { token: 'other' }));
+    const versionOf = (heardMs?: number) => own.readVersion(credential, 20_000, heardMs);
+    const together = [versionOf(HOUR_MS), versionOf(HOUR_MS), versionOf(0)];
+    while (held === null) await new Promise((resolve) => setTimeout(resolve, 5));
+    // Who asks for itself, and another credential, share nothing.
+    expect([await versionOf(), await own.readVersion(other, 20_000, HOUR_MS)]).toEqual([
+      { version: 'v1' },
+      { version: 'v1' },
+    ]);
+    expect(asked).toHaveLength(3);
+    (held as () => void)();
+    expect(await Promise.all(together)).toEqual(Array(3).fill({ version: 'v1' }));
+    expect([await versionOf(HOUR_MS), asked.length]).toEqual([{ version: 'v1' }, 3]);
+    // Any call that has no answer makes it unknown again.
+    answer = (request) => void request.socket.destroy();
+    await own.openMember(credential).readMetadata('/api/v1/x');
+    expect(await versionOf(HOUR_MS)).toMatchObject({ noAnswer: 'connection' });
+    answer = (_request, response) => void response.writeHead(401).end('{"kind":"Status","reason":"Unauthorized"}');
+    expect(await versionOf(HOUR_MS)).toMatchObject({ refused: 'Unauthorized' });
+    answer = good;
+    expect([await versionOf(HOUR_MS), asked.length]).toEqual([{ version: 'v1' }, 4]);
+  });
+
   test('tells what each answer means, and of watches nothing', async () => {
     const heard: string[] = [];
     const told = openMemberClusters({ addresses, callMs: 20_000, onAnswer: ({ is }) => heard.push(is) });
