@@ -11,7 +11,8 @@ import {
   findDeployment,
   listDeployments,
 } from '../../store/deployments/deployments.ts';
-import { type StatusDependencies, statusOf } from './query-status.ts';
+import type { StatusDependencies } from './query-status.ts';
+import { isWhollyReady } from './whole-readiness.ts';
 
 /** Returns a page of all deployments, and whether there are more. */
 export async function pageOfDeployments(
@@ -36,9 +37,8 @@ export async function getDeployment(deps: StatusDependencies, name: string): Pro
   if (row === null) throw deploymentNotFound(name);
   if (row.status === null) return viewOf(row, {}, null);
   const counts = await countStatusesOf(deps.db, [row.instance]);
-  const query = { type: ['all'], output: ['summary'], instance: [row.instance] };
-  const { ready } = await statusOf(deps, 'group', path, query);
-  return viewOf(row, counts.get(row.instance) ?? {}, ready === true);
+  const isReady = row.status === 'Instantiated' && (await isWhollyReady(deps, row.instance));
+  return viewOf(row, counts.get(row.instance) ?? {}, isReady);
 }
 
 /** Returns where a deployment has its records. Throws `bad_request` for a text that names none. */

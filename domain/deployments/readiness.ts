@@ -20,6 +20,11 @@ const RULES: Readonly<Record<string, Rule>> = {
     conditionOf(object, 'Established') === 'True' || conditionOf(object, 'NamesAccepted') === 'False',
 };
 
+/** Kinds with a rule of their own, `<group>/<kind>`. */
+export const RULED_KINDS: readonly string[] = Object.keys(RULES);
+/** Names of members without which an object of another kind is ready when it is there. */
+export const UNREADY_WORDS = ['deletionTimestamp', 'conditions'] as const;
+
 /** Returns whether a live object is ready. An object that is being deleted never is. */
 export function readinessOf(group: string, kind: string, object: Members): 'Ready' | 'NotReady' {
   if (isBeingDeleted(object)) return 'NotReady';

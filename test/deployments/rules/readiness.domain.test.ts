@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Members } from '../../../domain/deployments/members.ts';
 import { whyNotReady } from '../../../domain/deployments/pod-reason.ts';
-import { readinessOf } from '../../../domain/deployments/readiness.ts';
+import { RULED_KINDS, readinessOf, UNREADY_WORDS } from '../../../domain/deployments/readiness.ts';
 
 const condition = (type: string, status: string) => ({ conditions: [{ type, status }] });
 const seen = { generation: 2 };
@@ -155,6 +155,33 @@ describe('ready', () => {
     ],
   ])('%s', (_title, group, kind, object, isReady) => {
     expect(readinessOf(group, kind, object as Members)).toBe(isReady ? 'Ready' : 'NotReady');
+  });
+
+  test('is what an object of a kind without a rule is, unless its text has a word that may say no', () => {
+    const status = fc.constantFrom('True', 'False', 'Unknown', '');
+    const type = fc.constantFrom('Ready', 'Available', 'Other');
+    const object = fc.record(
+      {
+        metadata: fc.record(
+          { name: fc.string(), deletionTimestamp: fc.constantFrom('2031-01-01T00:00:00Z', '') },
+          { requiredKeys: [] },
+        ),
+        spec: fc.dictionary(fc.string(), fc.string()),
+        status: fc.record(
+          { phase: fc.string(), conditions: fc.array(fc.record({ type, status })) },
+          { requiredKeys: [] },
+        ),
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(object, fc.constantFrom('ConfigMap', 'Thing', 'Role'), (live, kind) => {
+        expect(RULED_KINDS).not.toContain(`example.com/${kind}`);
+        const text = JSON.stringify(live);
+        const mayNot = UNREADY_WORDS.some((word) => text.includes(`"${word}"`));
+        expect(mayNot || readinessOf('example.com', kind, live as Members) === 'Ready').toBe(true);
+      }),
+    );
   });
 
   test('is a word for anything a cluster may send', () => {
