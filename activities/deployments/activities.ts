@@ -4,12 +4,14 @@ import type { GroupDependencies } from '../../control/deployments/group-work.ts'
 import { type EndDependencies, wakeBehind } from '../../control/deployments/order-apps.ts';
 import { endRemovalOf } from '../../control/deployments/remove-deployment.ts';
 import { beginPhase, finishPhase } from '../../control/deployments/run-phase.ts';
+import { sharedReads } from '../../control/deployments/shared-reads.ts';
 import { ContextRefSchema, GroupRefSchema, PhaseRefSchema } from '../../domain/deployments/activity-schema.ts';
+import { findContext } from '../../store/deployments/contexts.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { parseInputs } from '../parse-inputs.ts';
 import type { ContextActivities, GroupAnswer, GroupRef } from './contract.ts';
 
-export interface ContextActivityDependencies extends GroupDependencies, EndDependencies {
+export interface ContextActivityDependencies extends Omit<GroupDependencies, 'readContext'>, EndDependencies {
   /** Clusters of one AppContext at work at once. */
   parallel: number;
   /** Queue of the work on groups, which this process serves; absent: that of the workflow. */
@@ -18,9 +20,11 @@ export interface ContextActivityDependencies extends GroupDependencies, EndDepen
 
 /** Activities of AppContexts: any worker can do them. */
 export function createContextActivities(deps: ContextActivityDependencies): ContextActivities {
+  // Each group looks before each deletion whether it is still wanted.
+  const work: GroupDependencies = { ...deps, readContext: sharedReads((id) => findContext(deps.db, id)) };
   /** A group that has ended may be what others wait for. */
-  async function andWake(input: GroupRef, work: Promise<GroupAnswer>): Promise<GroupAnswer> {
-    const answer = await work;
+  async function andWake(input: GroupRef, done: Promise<GroupAnswer>): Promise<GroupAnswer> {
+    const answer = await done;
     if (answer.is === 'ended') await wakeBehind(deps, input);
     return answer;
   }
@@ -41,8 +45,8 @@ export function createContextActivities(deps: ContextActivityDependencies): Cont
         await finishPhase(deps, context, phase);
         await endRemovalOf(deps, context);
       },
-      applyGroup: (input) => withHeartbeat((signal) => andWake(input, applyGroup(deps, input, signal))),
-      deleteGroup: (input) => withHeartbeat((signal) => andWake(input, deleteGroup(deps, input, signal))),
+      applyGroup: (input) => withHeartbeat((signal) => andWake(input, applyGroup(work, input, signal))),
+      deleteGroup: (input) => withHeartbeat((signal) => andWake(input, deleteGroup(work, input, signal))),
     },
   );
 }

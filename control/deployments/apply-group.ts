@@ -57,7 +57,7 @@ export async function applyGroup(
   signal: AbortSignal,
 ): Promise<GroupAnswer> {
   const group = groupOf(input);
-  const context = await stillWanted(deps.db, input);
+  const context = await stillWanted(deps, input);
   if (context === null) return { is: 'ended' };
   const resources = await listGroupResources(deps.db, group);
   // One that was refused ends the group; what comes behind it stays Pending.

@@ -49,7 +49,7 @@ export async function deleteGroup(
   signal: AbortSignal,
 ): Promise<GroupAnswer> {
   const group = groupOf(input);
-  const context = await stillWanted(deps.db, input);
+  const context = await stillWanted(deps, input);
   if (context === null) return { is: 'ended' };
   const resources = await listGroupResources(deps.db, group);
   const open = resources.filter(({ status }) => !isDone(status)).reverse();
@@ -84,7 +84,7 @@ async function deleteEach(
   let isOver = false;
   const endOf = async (resource: GroupResource): Promise<Away | 'unwanted' | null> => {
     signal.throwIfAborted();
-    if ((await stillWanted(deps.db, input)) === null) return 'unwanted';
+    if ((await stillWanted(deps, input)) === null) return 'unwanted';
     return await deleteOne(work, resource);
   };
   const ends = await inTurn<GroupResource, Away | 'unwanted'>(open, order, (resource) =>

@@ -11,13 +11,15 @@ import type { Db } from '../../store/connection/database.ts';
 import { findCluster, findKubeconfig } from '../../store/deployments/clusters.ts';
 import { type GroupResource, noteOpen, type PhaseGroup } from '../../store/deployments/context-resources.ts';
 import { deleteWait, findWait, putWait, type Wait } from '../../store/deployments/context-waits.ts';
-import { type ContextRow, findContext } from '../../store/deployments/contexts.ts';
+import type { ContextRow } from '../../store/deployments/contexts.ts';
 import type { Seal } from '../sealing/seal.ts';
 import { placeOf } from './cluster-seal.ts';
 import type { ClusterTurns } from './cluster-turns.ts';
 
 export interface GroupDependencies {
   db: Db;
+  /** Returns an AppContext as it is then or later; null when it is gone. */
+  readContext(id: string): Promise<ContextRow | null>;
   clusterSeal: Seal;
   /** Of values of Secrets. */
   manifestSeal: Seal;
@@ -81,8 +83,11 @@ function looseName(text: string): ClusterRef {
 }
 
 /** Returns the AppContext while its phase is to go on; null when it is stopped, or something else is wanted. */
-export async function stillWanted(db: Db, { context, phase }: GroupInput): Promise<ContextRow | null> {
-  const row = await findContext(db, context);
+export async function stillWanted(
+  { readContext }: Pick<GroupDependencies, 'readContext'>,
+  { context, phase }: GroupInput,
+): Promise<ContextRow | null> {
+  const row = await readContext(context);
   if (row === null || row.is_stopped || row.wanted !== phase) return null;
   return row;
 }

@@ -8,6 +8,7 @@ import type { GroupAnswer, GroupDependencies, GroupInput } from '../../control/d
 import { beginPhase, finishPhase } from '../../control/deployments/run-phase.ts';
 import { openAddresses } from '../../drivers/member-clusters/addresses.ts';
 import { openKubeconfigs } from '../../drivers/member-clusters/kubeconfig.ts';
+import { findContext } from '../../store/deployments/contexts.ts';
 import { createTestApi, type TestApi } from '../support/stack/test-api.ts';
 import { type FakeMember, fakeMember } from './fake-member.ts';
 import { type Made, makeDeployment, type Wanted } from './placement-fixtures.ts';
@@ -77,6 +78,7 @@ export function contextBenchOfBlock(mark: string) {
     bench.member = fakeMember();
     bench.deps = {
       db,
+      readContext: (id) => findContext(db, id),
       clusterSeal: openClusterSeal(db, api.deps.secrets),
       manifestSeal: openContentSeals(db, api.deps.secrets).manifestSeal,
       readKubeconfig: openKubeconfigs(openAddresses({ allowLoopback: true, networks: [], own: [] })),
