@@ -158,17 +158,24 @@ test('ten times the load that is carried is refused in part, and what is accepte
   expect((await list()).status).toBe(200);
 });
 
-/** What a machine that is too busy cannot do in so long (ms) is refused, and a node reports again. */
+/** What a machine that is too busy cannot do in so long (ms) is refused, and its node reports again, not beside all others. */
 const LONGEST = 20_000;
 
 test('two thousand nodes that report at the same moment are all heard', async () => {
   const layer = { clone_url: 'u', playbook: 'site.yml', commit: 'abc', session_name: 's' };
-  const report = async (index: number): Promise<Answered> => {
+  const report = async (index: number) => {
     const body = { state_append: { ...layer, playbook: `${index}.yml` } };
-    const answer = await ask('PATCH', `/v3/components/x${index % 1_000}`, body);
-    return answer.status === 503 && answer.milliseconds >= LONGEST ? report(index) : answer;
+    return { index, answer: await ask('PATCH', `/v3/components/x${index % 1_000}`, body) };
   };
-  const answers = await Promise.all(Array.from({ length: 2_000 }, (_, index) => report(index)));
+  const reports = await Promise.all(Array.from({ length: 2_000 }, (_, index) => report(index)));
+  const isLate = ({ status, milliseconds }: Answered) => status === 503 && milliseconds >= LONGEST;
+  const late = reports.filter(({ answer }) => isLate(answer)).map(({ index }) => index);
+  const answers = reports.map(({ answer }) => answer).filter((answer) => !isLate(answer));
+  const again = async () => {
+    for (let index = late.pop(); index !== undefined; index = late.pop()) answers.push((await report(index)).answer);
+  };
+  await Promise.all(Array.from({ length: 8 }, again));
+  expect(answers).toHaveLength(2_000);
   expect(answers.filter((answer) => answer.status !== 200)).toEqual([]);
 });
 
