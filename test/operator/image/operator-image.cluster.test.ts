@@ -213,7 +213,7 @@ describe('an operator that was written for the reference', () => {
       const metrics = async () => await (await fetch(`http://${pod.status.podIP}:8443/metrics`)).text();
       expect(await metrics()).toContain('memcached_size 3');
       // The status of the resource comes first.
-      const counted = `ansible_operator_reconciles_count{GVK="${GROUP}/v1alpha1, Kind=Memcached"} 1\n`;
+      const counted = `ansible_operator_reconciles_count{GVK="${GROUP}/v1alpha1, Kind=Memcached"} 1`;
       await eventually('the reconcile is counted', async () => (await metrics()).includes(counted), SOON_MS, metrics);
     },
     TEST_MS,
