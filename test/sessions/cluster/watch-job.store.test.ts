@@ -244,16 +244,12 @@ describe('following a Job', () => {
       // So little is left that the Job is looked at again soon, of a time that stands still.
       clock.now += 59_500;
       cluster.put(name, { message: 'a change' });
-      await eventually(
-        'it is said',
-        async () => (await findSessionById(database.db, sessionId))?.reason === 'pod_silent',
-      );
+      const session = () => findSessionById(database.db, sessionId);
+      await eventually('it is said', async () => (await session())?.reason === 'pod_silent');
       const steps = JSON.stringify({ inventory: { state: 'started' } });
       await database.db.updateTable('session_jobs').set({ steps }).where('name', '=', name).execute();
-      await eventually(
-        'it waits no more',
-        async () => (await findSessionJob(database.db, sessionId))?.waiting_since === null,
-      );
+      const job = () => findSessionJob(database.db, sessionId);
+      await eventually('it waits no more', async () => (await job())?.waiting_since === null);
       cluster.put(name, { phase: 'complete', containers: [ansible(0)] });
       expect(await watched).toMatchObject({ succeeded: 'true' });
     });
