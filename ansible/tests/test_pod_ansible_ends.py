@@ -20,7 +20,7 @@ def test_a_token_that_is_not_taken_any_more_ends_playbook_and_container(pod: Pod
     pod.inventory_done('h1')
     pod.playbook(
         '- hosts: all\n  gather_facts: false\n  tasks:\n'
-        f'    - raw: touch {pod.path("up")}; sleep 2\n    - shell: sleep 60\n'
+        f'    - raw: touch {pod.path("up")}; sleep 2\n    - shell: sleep 600\n'
     )
     pod.order()
     process = pod.start('ansible')
@@ -152,7 +152,7 @@ def is_warm(pid: str) -> bool:
 
 def test_a_launcher_that_is_killed_is_a_lost_run(pod: Pod, muster: Muster) -> None:
     pod.inventory_done('h1')
-    pod.playbook(f'- hosts: all\n  gather_facts: false\n  tasks:\n    - shell: echo $$ > {pod.path("up")}; sleep 60\n')
+    pod.playbook(f'- hosts: all\n  gather_facts: false\n  tasks:\n    - shell: echo $$ > {pod.path("up")}; sleep 600\n')
     pod.order()
     process = pod.start('ansible')
     pid = int(wait_until(lambda: pod.path('up').exists() and pod.read('up').strip(), 'the playbook'))
@@ -167,7 +167,7 @@ def test_what_muster_does_not_want_any_more_is_ended(pod: Pod, muster: Muster) -
     pod.inventory_done('h1')
     pod.playbook(
         '- hosts: all\n  gather_facts: false\n  tasks:\n'
-        f'    - raw: echo $$ > {pod.path("up")}; sleep 1\n    - shell: sleep 60\n'
+        f'    - raw: echo $$ > {pod.path("up")}; sleep 1\n    - shell: sleep 600\n'
     )
     pod.order()
     process = pod.start('ansible')

@@ -311,9 +311,9 @@ def test_term_ends_git_too(pod: Pod, repositories: GitServer) -> None:
     began = time.monotonic()
     process.send_signal(signal.SIGTERM)
     assert process.wait(PATIENCE) == 128 + signal.SIGTERM
+    wait_until(lambda: not any(is_running(pid) for pid in gits), 'the end of git')
     # Before the answer to git, which takes 30 s.
     assert time.monotonic() - began < 25
-    wait_until(lambda: not any(is_running(pid) for pid in gits), 'the end of git')
     assert leftovers(pod) == []
 
 

@@ -42,7 +42,7 @@ def test_what_git_prints_does_not_keep_it_waiting(tmp_path: Path) -> None:
 
 def test_one_that_hangs_is_ended_with_all_that_it_has_started(tmp_path: Path) -> None:
     # As ssh does to a server that hangs, what git has started holds its stderr open.
-    hung = gits(tmp_path, f'sleep 60 & echo $! > {tmp_path}/helper; wait', limit=5)
+    hung = gits(tmp_path, f'sleep 600 & echo $! > {tmp_path}/helper; wait', limit=5)
     began = time.monotonic()
     with pytest.raises(GitFailed) as failed:
         hung.run('clone')

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import time
 import subprocess
 import sys
 
@@ -27,8 +28,11 @@ def test_it_waits_for_muster_and_takes_its_exit_status(pod: Pod, muster: Muster)
 def test_term_ends_it_at_once(pod: Pod, muster: Muster) -> None:
     process = pod.start('teardown')
     wait_until(lambda: any('/teardown?' in path for _, path in muster.requests), 'the question')
+    began = time.monotonic()
     process.send_signal(signal.SIGTERM)
     assert process.wait(PATIENCE) == 128 + signal.SIGTERM
+    # Before the answer to the question, which takes 25 s.
+    assert time.monotonic() - began < 20
 
 
 def test_a_session_that_is_unknown_ends_it(pod: Pod, muster: Muster) -> None:

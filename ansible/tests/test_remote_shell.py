@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from far_side import FarSide, Spoken
-from runs import is_running, wait_until
+from runs import PATIENCE, is_running, wait_until
 
 BEGUN = {'type': 'target_begun'}
 
@@ -243,7 +243,9 @@ def test_silence_ends_an_action(far: FarSide) -> None:
     spoken = Spoken(far, ('SILENCE = 60', 'SILENCE = 5'))
     spoken.order(far, f'trap "" TERM; echo $$ > {far.directory}/own; while :; do sleep 0.2; done')
     assert spoken.hear() == (b'A', b'')
+    end = time.monotonic() + PATIENCE
     while not (far.directory / 'own').exists():
+        assert time.monotonic() < end, 'the action does not begin'
         spoken.say(b'.')
         time.sleep(0.2)
     own = far.number('own')
