@@ -47,6 +47,7 @@ export async function upgrade(
   const status = answer.statusCode ?? 0;
   // What breaks off meanwhile has nobody else who hears of it yet.
   upgraded?.server.on('error', () => upgraded.server.destroy());
+  if (upgraded !== null) client.on('close', () => upgraded.server.destroy());
   // A client that has the answer finds its write noted.
   await note?.done(status, '');
   if (upgraded === null) {
