@@ -21,7 +21,7 @@ export default {
   // One more than cores on a small machine: a third of the time a file waits for what it has started.
   maxWorkers: 3,
   // What a file leaves open lasts for ever, and fails the suite (test/watched-run.ts). A busy machine may take long to end a process.
-  workerGracefulExitTimeout: 300_000,
+  workerGracefulExitTimeout: 120_000,
   testSequencer: '<rootDir>/test/longest-first.js',
   watchman: false,
   projects: [

@@ -12,8 +12,10 @@ import { createTokenApi, type TokenApi } from '../support/stack/token-api.ts';
 
 /** The same requests each time, unless another seed is asked for. */
 const SEED = process.env.MUSTER_TEST_SEED ?? '1';
-/** A run of a document that takes longer hangs, ms: on a busy machine it takes many minutes. */
-const PATIENCE = 1_800_000;
+/** All documents together hang when they take longer, ms: on a busy machine one takes many minutes. */
+const PATIENCE = 2_400_000;
+/** What a document has at least, ms. */
+const LEAST = 60_000;
 
 async function main([folder = '.', ...wanted]: string[]): Promise<number> {
   const program = process.env.MUSTER_TEST_SCHEMATHESIS;
@@ -25,10 +27,11 @@ async function main([folder = '.', ...wanted]: string[]): Promise<number> {
     const base = await api.app.listen({ host: '127.0.0.1', port: 0 });
     await fill(api);
     process.stderr.write(`seed ${SEED}; another one with MUSTER_TEST_SEED\n`);
+    const end = Date.now() + PATIENCE;
     let failed = 0;
     for (const surface of SURFACES.filter((one) => wanted.length === 0 || wanted.includes(one))) {
       const report = resolve(folder, `schemathesis-${surface}.xml`);
-      if ((await runSchemathesis(program, base, surface, report, api.tokens.admin)) !== 0) failed++;
+      if ((await runSchemathesis(program, base, surface, report, api.tokens.admin, end)) !== 0) failed++;
       const unexpected = api.logged.filter(({ level }) => Number(level) >= 50);
       for (const line of unexpected) process.stderr.write(`${JSON.stringify(line)}\n`);
       api.logged.length = 0;
@@ -53,13 +56,14 @@ async function fill(api: TokenApi): Promise<void> {
   if (refused) throw new Error(`the records could not be made: ${JSON.stringify(refused.body)}`);
 }
 
-function runSchemathesis(program: string, base: string, surface: Surface, report: string, token: string) {
+function runSchemathesis(program: string, base: string, surface: Surface, report: string, token: string, end: number) {
   const args = ['--config-file', join(import.meta.dirname, 'schemathesis.toml'), 'run', base + DOCUMENT_PATHS[surface]];
   args.push('--seed', SEED, '--report', 'junit', '--report-junit-path', report);
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, PYTHONUTF8: '1', MUSTER_TEST_TOKEN: token };
   return new Promise<number>((resolve, reject) => {
     // It keeps notes in the folder where it runs.
-    const options = { cwd: dirname(report), env, timeout: PATIENCE, killSignal: 'SIGKILL' } as const;
+    const timeout = Math.max(LEAST, end - Date.now());
+    const options = { cwd: dirname(report), env, timeout, killSignal: 'SIGKILL' } as const;
     const child = spawn(program, args, { ...options, stdio: ['ignore', 2, 2] });
     child.on('error', reject);
     child.on('exit', (code) => resolve(code ?? 1));

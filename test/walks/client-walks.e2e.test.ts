@@ -36,7 +36,7 @@ const WAITING: Walk[] = [
 ];
 
 /** Of one walk: it may wait twice, for a session that runs and for its end, ms. */
-const PATIENCE = 300_000;
+const PATIENCE = 420_000;
 
 describeNeeding(stackMissing(), 'clients of CFS', () => {
   let stack: MusterStack;
@@ -58,8 +58,6 @@ describeNeeding(stackMissing(), 'clients of CFS', () => {
     });
     await stack.configure('walk', repository.url, ['site.yml', 'net.yml'], ['walk-any']);
     await stack.configure('walk-endless', repository.url, ['endless.yml'], []);
-    // A client is the batcher here; on a busy machine Muster's own would be at work before a walk is over.
-    expect((await stack.call('POST', '/api/v1/batches/pause', {})).status).toBe(200);
   }, PATIENCE);
   afterAll(async () => {
     await stack?.remove();

@@ -393,8 +393,8 @@ test('a client that has its whole answer finds its write noted, however long dis
 
 test('so does a client whose command is let in', async () => {
   const plain = await openProxied(access, { inject: false });
+  const held = Promise.withResolvers<void>();
   try {
-    const held = Promise.withResolvers<void>();
     discovering = held.promise;
     const reachedPod = Promise.withResolvers<void>();
     upstream.on('upgrade', (_incoming: IncomingMessage, socket: Socket) => {
@@ -408,14 +408,17 @@ test('so does a client whose command is let in', async () => {
     const authorization = `Authorization: ${one.authorization}`;
     const line = 'POST /api/v1/namespaces/ns1/pods/p/exec?command=id HTTP/1.1';
     socket.write(`${[line, 'Host: x', authorization, 'Connection: Upgrade', 'Upgrade: odd'].join('\r\n')}\r\n\r\n`);
-    await reachedPod.promise;
+    const refused = once(socket, 'close').then(() => Promise.reject(new Error('the connection is closed')));
+    refused.catch(() => undefined);
+    await Promise.race([reachedPod.promise, refused]);
     // Takes longer than the answer would, were that handed on at once.
     await plain.ask(one, 'GET', '/version');
     held.resolve();
-    await answered;
+    await Promise.race([answered, refused]);
     expect(plain.told.writes).toMatchObject([{ verb: 'exec', kind: 'Pod', name: 'p', subresource: 'exec' }]);
     socket.destroy();
   } finally {
+    held.resolve();
     discovering = Promise.resolve();
     await plain.close();
   }

@@ -30,7 +30,7 @@ const SOON_MS = 120_000;
 /** The dispatcher looks so often by itself (ms): what begins sooner was told to it. */
 const LOOK_MS = 30_000;
 /** A run that is cancelled is gone so soon (ms), which is long before the run would have ended by itself. */
-const CANCELLED_MS = 60_000;
+const CANCELLED_MS = process.env.CI === 'true' ? 60_000 : 12_000;
 
 function isLive(pid: number): boolean {
   try {

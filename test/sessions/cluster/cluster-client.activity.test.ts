@@ -16,6 +16,8 @@ let client: ClusterClient;
 let forgotten: number;
 let answer: (response: ServerResponse) => void;
 const never = new AbortController().signal;
+/** So often is looked whether something was told, where no clock goes on. */
+const LOOKS = 5_000_000;
 
 beforeEach(async () => {
   server = createServer((_request, response) => answer(response));
@@ -209,7 +211,10 @@ test('a watch that says nothing for too long goes on anew from where it is, and 
       signal,
     );
   const untilTold = async (count: number) => {
-    while (told.length < count) await new Promise((resolve) => setImmediate(resolve));
+    for (let looks = 0; told.length < count; looks += 1) {
+      if (looks === LOOKS) throw new Error(`${told.length} bookmarks of ${count} were told`);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   };
   jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
   try {
