@@ -130,11 +130,15 @@ interface Work {
   outcomes: OutcomeBatch;
 }
 
+/** Reasons of a refusal that a path may have which the cluster does not serve: in plain text, or for want of permission. */
+const MAY_BE_ELSEWHERE = ['NotFound', 'NotKubernetes', 'Forbidden'];
+
 /**
  * Applies one resource: find its kind, look whose the object is, note that an apply is sent, send it, note what came of it. Nothing is sent that
  * is not noted: a termination would not know of the object.
+ * @param mayMove whether its path may still turn out to be another one: once is enough
  */
-async function applyOne(work: Work, resource: GroupResource): Promise<Step> {
+async function applyOne(work: Work, resource: GroupResource, mayMove = true): Promise<Step> {
   const { member } = work;
   const isAnew = isDefinedHere(work.definitions, resource.group);
   const kind = await askMember(member, resource, 'read', () => member.findKind(resource, { isAnew }));
@@ -143,6 +147,11 @@ async function applyOne(work: Work, resource: GroupResource): Promise<Step> {
   const served: ServedKind = kind.found;
   const path = objectPath(resource, served, work.namespace);
   const live = await askMember(member, resource, 'read', () => member.readMetadata(path));
+  if (live.said.is === 'refused' && mayMove) {
+    const now = await lookAnew(member, resource, work.namespace);
+    if (now.said.is === 'absent' || now.said.is === 'unreachable') return notApplied(work, resource, now.said);
+    if (now.path !== null && now.path !== path) return applyOne(work, resource, false);
+  }
   if (live.said.is !== 'accepted' && live.said.is !== 'absent') return notApplied(work, resource, live.said);
   const found = foundBeforeApply(live.found, work.group.context);
   if (found === 'being-deleted') {
@@ -158,15 +167,16 @@ async function applyOne(work: Work, resource: GroupResource): Promise<Step> {
   const applied = await send(work, resource, owner, () => member.apply(path, manifest.manifest));
   if (applied === null) return { is: 'unwanted' };
   const { said, found: made, until } = applied;
-  if (said.is === 'refused' && said.reason === 'NotFound') {
+  const endedAt = applied.hasEnded ? until : null;
+  if (said.is === 'refused' && MAY_BE_ELSEWHERE.includes(said.reason) && mayMove) {
     const now = await lookAnew(member, resource, work.namespace);
-    if (now.path === null) return notApplied(work, resource, now.said, until);
-    if (now.path !== path) {
-      await noteCallEnded(work.deps.db, work.group, resource.key, until);
-      return applyOne(work, resource);
+    if (now.said.is === 'absent' || now.said.is === 'unreachable') return notApplied(work, resource, now.said, endedAt);
+    if (now.path !== null && now.path !== path) {
+      if (endedAt !== null) await noteCallEnded(work.deps.db, work.group, resource.key, endedAt);
+      return applyOne(work, resource, false);
     }
   }
-  if (said.is !== 'accepted') return notApplied(work, resource, said, applied.hasEnded ? until : null);
+  if (said.is !== 'accepted') return notApplied(work, resource, said, endedAt);
   const outcome = { status: 'Applied', ...takenOver(owner.formerOwner), ...stateOf(made) } as const;
   await note(work, resource, outcome, until);
   return { is: 'done' };

@@ -136,11 +136,13 @@ async function deleteOne(work: Work, resource: GroupResource): Promise<Away | nu
   const isShared = SHARED.some((shared) => shared.group === resource.group && shared.kind === resource.kind);
   for (let round = 0; round < ROUNDS; round += 1) {
     const live = await askMember(member, resource, 'read', () => member.readMetadata(path));
-    if (live.said.is === 'absent') {
+    // A path that is not served is answered in plain text, or refused for want of permission.
+    if (live.said.is === 'absent' || live.said.is === 'refused') {
       const now = await lookAnew(member, resource, work.namespace);
       if (now.said.is === 'unreachable') return now.said;
-      if (now.said.is !== 'accepted' && now.said.is !== 'absent') return refuse(work, resource, now.said);
-      if (now.path !== null && now.path !== path) {
+      if (now.said.is === 'absent') return note(work, resource, { status: 'Deleted' });
+      if (now.path === null) return refuse(work, resource, live.said.is === 'refused' ? live.said : now.said);
+      if (now.path !== path) {
         path = now.path;
         continue;
       }
