@@ -83,7 +83,9 @@ export function openMemberClusters({
     if ('noAnswer' in said && call.signal?.aborted) return said;
     const meaning = classOf(purposeOf(call), said, true);
     onAnswer?.(meaning);
-    if (meaning.is === 'unreachable') tests.lost(how.way.key);
+    // What is not of Kubernetes comes from what stands in front of the cluster.
+    const isForeign = meaning.is === 'refused' && meaning.reason === 'NotKubernetes';
+    if (meaning.is === 'unreachable' || isForeign) tests.lost(how.way.key);
     else if (meaning.is !== 'ask-version') tests.heard(how.way.key);
     // Other connections may hang as this one did.
     if ('noAnswer' in said && !how.isAlone) how.way.forget();
