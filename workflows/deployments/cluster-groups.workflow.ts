@@ -32,8 +32,9 @@ const GROUP = {
 /**
  * Longest wait of a group for a worker of the queue of its own, whose workers may have gone back to an older release. Then this work fails, and
  * the AppContext begins it again, on a queue that its own worker knows. No other command may follow here: an older release could not replay it.
+ * It is long, since workers that are merely busy look the same from here, and groups at work are broken off.
  */
-const NOT_TAKEN = '10m';
+const NOT_TAKEN = '1h';
 
 export interface ClusterGroupsInput {
   context: string;
