@@ -14,8 +14,8 @@ import { AGENT, MEMBERS, type MemberSite, openMemberSite, STORE } from './member
 let site: MemberSite;
 beforeAll(async () => {
   site = await openMemberSite();
-}, 300_000);
-afterAll(() => site?.remove(), 180_000);
+}, 600_000);
+afterAll(() => site?.remove(), 360_000);
 
 interface Said {
   exit: number | null;
@@ -126,7 +126,7 @@ test('an application is placed, shown from its counts down to an object, waits f
     const shown = await rows('deployment', 'status', 'life', ...narrow);
     return shown.filter((row) => row.status === 'Applied' && row.cluster_status === 'Present').length === 2;
   };
-  await eventually('both objects are seen', isPresent, 90_000, () => rows('deployment', 'status', 'life', ...narrow));
+  await eventually('both objects are seen', isPresent, 180_000, () => rows('deployment', 'status', 'life', ...narrow));
   const query = 'type=all&output=detail&app=store&cluster=lab%2Bwest&resource=store';
   const detail = (await json('api', 'GET', `${status}?${query}`)).apps[0].clusters[0].resources;
   const { body: live } = await west.ask('GET', '/apis/apps/v1/namespaces/life/statefulsets/store');
@@ -151,4 +151,4 @@ test('an application is placed, shown from its counts down to an object, waits f
   expect([removed.exit, removed.err]).toEqual([0, expect.stringContaining('deployment life removed')]);
   for (const member of MEMBERS) expect(await site.labelled(member)).toEqual([]);
   expect((await muster(['deployment', 'get', 'life'])).exit).toBe(3);
-}, 240_000);
+}, 900_000);
