@@ -8,8 +8,9 @@ export interface KeptFor<Value> {
   forget(key: string): void;
 }
 
-/** Keeps each value for so long, ms. */
-export function keepFor<Value>(ms: number): KeptFor<Value> {
+/** Keeps each value for so long, ms, and at most so many: the oldest go first. */
+export function keepFor<Value>(ms: number, most = Number.POSITIVE_INFINITY): KeptFor<Value> {
+  // By age, the oldest first: all values are kept equally long.
   const kept = new Map<string, { value: Value; until: number }>();
   const find: KeptFor<Value>['find'] = (key) => {
     const known = kept.get(key);
@@ -17,7 +18,11 @@ export function keepFor<Value>(ms: number): KeptFor<Value> {
   };
   const put: KeptFor<Value>['put'] = (key, value) => {
     const now = performance.now();
-    for (const [old, { until }] of kept) if (now >= until) kept.delete(old);
+    kept.delete(key);
+    for (const [old, { until }] of kept) {
+      if (now < until && kept.size < most) break;
+      kept.delete(old);
+    }
     kept.set(key, { value, until: now + ms });
   };
   return {

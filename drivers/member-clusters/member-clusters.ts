@@ -26,6 +26,8 @@ const REFUSAL_MAX = 64 * 1024;
 const IDLE_MS = 4_000;
 /** What a cluster serves is taken as it was told for so long, ms. */
 const SERVED_MS = 600_000;
+/** Kinds of so many groups and versions are kept, over all clusters: 1,000 clusters with 20 each. */
+const SERVED_MOST = 20_000;
 
 interface How {
   way: KeptWay;
@@ -114,7 +116,7 @@ export function openMemberClusters({
     }
   };
   const wayOf = keepWays(addresses, idleMs);
-  const served = keepFor<ServedKinds>(SERVED_MS);
+  const served = keepFor<ServedKinds>(SERVED_MS, SERVED_MOST);
   return {
     openMember(credential) {
       const way = wayOf(credential);

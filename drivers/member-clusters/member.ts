@@ -14,6 +14,8 @@ import { watchKind } from './watch-kind.ts';
 const METADATA = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
 const APPLY = 'application/apply-patch+yaml';
 const MERGE = 'application/merge-patch+json';
+/** An answer with more kinds than that is not kept for other work: no API server gives it. */
+const KINDS_MOST = 2_000;
 /** Owner of the fields that are applied. */
 const FIELD_MANAGER = 'muster';
 
@@ -71,7 +73,8 @@ export function openMember(
       }
       const kinds = kindsOf(said.data);
       asked.set(path, kinds);
-      kept.put(path, kinds);
+      if (kinds.size <= KINDS_MOST) kept.put(path, kinds);
+      else kept.forget(path);
       return { ...answerOf(said), found: kinds.get(identity.kind) ?? null };
     },
     readMetadata: (path) => askMetadata({ method: 'GET', path }),
