@@ -9,14 +9,19 @@ import { type GroupKind, lacksObjects, listDoubtful, listGroupKinds } from '../.
 import { listWatchedClusters } from '../../store/deployments/snapshots.ts';
 import type { StatusDependencies } from './query-status.ts';
 
+/** Live objects of so many clusters are read at once: of all of them they may be too many for the memory. */
+const TOGETHER = 50;
+
 /** Returns whether each resource of an AppContext that is Instantiated has a ready object, on clusters of which nothing is stale. */
 export async function isWhollyReady(deps: StatusDependencies, context: string): Promise<boolean> {
   const { db } = deps;
   const kinds = await listGroupKinds(db, context);
   if (!(await areSeen(deps, context, kinds))) return false;
   if (await lacksObjects(db, context)) return false;
-  const clusters = new Map(kinds.map((each) => [clusterName(each), each]));
-  for (const cluster of clusters.values()) if (!(await areReady(db, context, cluster))) return false;
+  const clusters = [...new Map(kinds.map((each) => [clusterName(each), each])).values()];
+  for (let done = 0; done < clusters.length; done += TOGETHER) {
+    if (!(await areReady(db, context, clusters.slice(done, done + TOGETHER)))) return false;
+  }
   return true;
 }
 
@@ -49,8 +54,8 @@ async function areSeen(
   });
 }
 
-async function areReady(db: Db, context: string, cluster: GroupKind): Promise<boolean> {
-  const doubtful = await listDoubtful(db, context, cluster);
+async function areReady(db: Db, context: string, clusters: readonly GroupKind[]): Promise<boolean> {
+  const doubtful = await listDoubtful(db, context, clusters);
   return doubtful.every(
     ({ group, kind, object }) => readinessOf(group, kind, membersOf(JSON.parse(object))) === 'Ready',
   );

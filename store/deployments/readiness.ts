@@ -43,19 +43,21 @@ export async function lacksObjects(db: Db, context: string): Promise<boolean> {
   return rows[0]?.lacks ?? false;
 }
 
-/** Returns the live objects of resources on a cluster, all but those that are ready by being there; `object` is JSON. */
+/** Returns the live objects of resources on clusters, without objects that are ready because they exist; `object` is JSON. */
 export async function listDoubtful(
   db: Db,
   context: string,
-  { provider, cluster }: ClusterRef,
+  clusters: readonly ClusterRef[],
 ): Promise<{ group: string; kind: string; object: string }[]> {
+  if (clusters.length === 0) return [];
+  const places = clusters.map(({ provider, cluster }) => sql`(${provider}::text, ${cluster}::text)`);
   const words = UNREADY_WORDS.map((word) => `%"${word}"%`);
   const { rows } = await sql<{ group: string; kind: string; object: string }>`
     select o.api_group as group, o.kind, o.object
     from context_resources r
     join context_manifests m on m.context = r.context and m.app = r.app and m.key = r.key
     join cluster_objects o on ${OWN}
-    where r.context = ${context} and r.provider = ${provider} and r.cluster = ${cluster}
+    where r.context = ${context} and (r.provider, r.cluster) in (${sql.join(places)})
       and (o.api_group || '/' || o.kind = any(${[...RULED_KINDS]}) or o.object like any(${words}))`.execute(db);
   return rows;
 }

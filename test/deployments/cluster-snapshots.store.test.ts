@@ -5,8 +5,10 @@ import { keepWatching } from '../../control/deployments/watch-clusters.ts';
 import { WatchLost, writeChanges } from '../../store/deployments/snapshots.ts';
 import { releaseWatch, renewWatches, takeWatches, type WatchLease } from '../../store/deployments/watches.ts';
 import { eventually } from '../support/eventually.ts';
+import { kubeconfigOf } from './cluster-fixtures.ts';
 import { contextBenchOfBlock, type RunningContext } from './context-bench.ts';
 import { AWAY, refusal } from './fake-member.ts';
+import type { Wanted } from './placement-fixtures.ts';
 
 const CONFIGS = '/api/v1/configmaps';
 const SERVICES = '/api/v1/services';
@@ -71,8 +73,8 @@ const come = (what: string, run: RunningContext, expected: object) =>
 const watchOf = (path: string) => eventually(`the watch of ${path}`, () => bench.member.watches.get(path));
 const ALL_WELL = { there: { Present: 2 }, ready: { Ready: 2 }, isReady: true };
 
-async function applied(): Promise<RunningContext> {
-  const run = await instantiated();
+async function applied(wanted: Wanted = {}): Promise<RunningContext> {
+  const run = await instantiated(wanted);
   await round(run);
   await answers(run);
   return run;
@@ -117,6 +119,26 @@ describe('what is there', () => {
     const { apps } = await shown(run, 'type=all&resource=cfg');
     expect(apps[0].clusters[0].resources[0].reason).toBe('NotOwned');
     expect((await shown(run, 'type=cluster')).apps[0].clusters[0].resources).toHaveLength(1);
+  });
+
+  test('is looked at on all clusters', async () => {
+    const run = await applied({ clusters: { north: kubeconfigOf(), south: kubeconfigOf() } });
+    allThere(run);
+    watch();
+    await come('all is there', run, { there: { Present: 4 }, ready: { Ready: 4 }, isReady: true });
+    await stop?.();
+    const { db } = bench.api.database;
+    const object = JSON.stringify({ metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } });
+    for (const cluster of ['south', 'north']) {
+      const there = { provider: run.provider, cluster, name: 'cfg' };
+      const rows = db.selectFrom('cluster_objects').select('object');
+      const before = await rows.where((eb) => eb.and(there)).executeTakeFirstOrThrow();
+      const change = db.updateTable('cluster_objects').where((eb) => eb.and(there));
+      await change.set({ object }).execute();
+      expect(await counts(run)).toEqual({ there: { Present: 4 }, ready: { Ready: 3, NotReady: 1 }, isReady: false });
+      await change.set(before).execute();
+    }
+    expect((await counts(run)).isReady).toBe(true);
   });
 
   test('has pods beside what manifests describe, and says why one is not ready', async () => {
