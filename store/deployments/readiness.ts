@@ -33,12 +33,17 @@ export async function listGroupKinds(db: Db, context: string): Promise<GroupKind
 const OWN = sql`o.provider = r.provider and o.cluster = r.cluster and o.api_group = m.api_group and o.kind = m.kind
   and o.namespace = coalesce(r.sent_namespace, m.namespace) and o.name = m.name and o.context = r.context and o.app = r.app`;
 
-/** Whether a resource of an AppContext has no live object of its own. */
+/** Whether a resource of an AppContext has no live object of its own: the second manifest of an object has none. */
 export async function lacksObjects(db: Db, context: string): Promise<boolean> {
   const { rows } = await sql<{ lacks: boolean }>`select exists (
       select from context_resources r
       join context_manifests m on m.context = r.context and m.app = r.app and m.key = r.key
       where r.context = ${context} and not exists (select from cluster_objects o where ${OWN})
+    ) or exists (select from context_resources r
+      join context_manifests m on m.context = r.context and m.app = r.app and m.key = r.key
+      where r.context = ${context}
+      group by r.app, r.provider, r.cluster, m.api_group, m.kind, m.name, coalesce(r.sent_namespace, m.namespace)
+      having count(*) > 1
     ) as lacks`.execute(db);
   return rows[0]?.lacks ?? false;
 }

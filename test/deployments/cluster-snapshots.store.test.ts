@@ -141,6 +141,20 @@ describe('what is there', () => {
     expect((await counts(run)).isReady).toBe(true);
   });
 
+  test('is of one manifest, though another names the same object', async () => {
+    const config = (namespace: string) =>
+      `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cfg${namespace}}\ndata: {a: b}\n`;
+    const run = await applied({ apps: { agent: `${config('')}---\n${config(', namespace: default')}` } });
+    expect(await bench.status(run)).toMatchObject({ Applied: 2 });
+    allThere(run);
+    watch();
+    await come('it is there', run, {
+      there: { NotPresent: 1, Present: 1 },
+      ready: { Ready: 1, NotReady: 1 },
+      isReady: false,
+    });
+  });
+
   test('has pods beside what manifests describe, and says why one is not ready', async () => {
     const run = await applied();
     allThere(run);
