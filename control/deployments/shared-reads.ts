@@ -1,5 +1,5 @@
 /**
- * Makes a read that many ask for at the same time: whoever asks is told what was read after it asked, and one read serves all who ask while
+ * Makes a read that many ask for at the same time: each caller is told what was read after its call; one read serves all calls that come while
  * another is under way. Rejects as the read does, for all of them.
  */
 export function sharedReads<Value>(read: (key: string) => Promise<Value>): (key: string) => Promise<Value> {

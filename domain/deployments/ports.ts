@@ -69,7 +69,8 @@ export interface WatchEnd {
 export interface MemberClusters {
   /**
    * Asks for the version, on a connection of its own. `withinMs`: default the time limit of each call. `heardMs`: an answer of the cluster to any
-   * call is enough that came at most so long ago, and questions at the same time are one; default: it is asked.
+   * call with this credential is enough that came at most so long ago in this process, behind a version that was told here; and questions at the
+   * same time are one; default: it is asked.
    */
   readVersion(credential: ClusterCredential, withinMs?: number, heardMs?: number): Promise<VersionAnswer>;
   /** One member cluster as a piece of work sees it. */

@@ -95,7 +95,7 @@ export async function runLanes(env: Environment, process_: Process): Promise<voi
   // The supervisor of the embedded stack waits for this word.
   process.send?.('ready');
   const { namespace, identity } = settings;
-  // A worker whose places are all taken asks for no activities, so nothing is known of one that asks for no workflows.
+  // A worker whose places are all taken asks for no activities, so the polls of a worker without workflows say nothing.
   const polls =
     alone === null ? watchPolls(temporal.connection, { namespace, queue: MAIN_QUEUE, identity }) : undefined;
   liveness.ready(() => {
