@@ -148,6 +148,17 @@ test('an apply that is refused where the kind still is is told as it was refused
   });
 });
 
+test('an object that may not be read for its deletion is told as it was refused', async () => {
+  const run = await instantiated({ apps: { store: THING } });
+  serving({ kept: namespaced, now: namespaced });
+  await round(run);
+  await post(`${run.group}/terminate`);
+  bench.member.fault = (_call, path) => (path === NAMESPACED ? refusal(403, 'Forbidden') : undefined);
+  await round(run);
+  expect(await status(run)).toEqual({ status: 'TerminateFailed', Failed: 1 });
+  expect(await told(run.id)).toMatchObject({ reason: 'Forbidden', message: 'it is Forbidden' });
+});
+
 test.each(WRONG)('a kind that is somewhere else at each look is given up, told %s', async (_, wrong) => {
   const run = await instantiated({ apps: { store: THING } });
   const learned = serving({ kept: namespaced, now: ofCluster }, wrong);
