@@ -62,7 +62,7 @@ export function statusAnswer(head: StatusHead, groups: readonly AppOnCluster[], 
   return {
     ...headOf(head),
     ...(head.status === null ? {} : countsOf(all, query)),
-    ...readyOf(head.status, kept, query),
+    ...readyOf(head.status, query.type === 'cluster' ? keptGroups(groups, { ...query, type: 'all' }) : kept, query),
     ...appsOf(kept, query),
   };
 }
@@ -110,13 +110,15 @@ export function countsOf(entries: readonly Entry[], { type }: Pick<StatusQuery, 
   return Object.fromEntries(Object.entries(counts).filter(([, value]) => value !== undefined));
 }
 
-/** Ready is what is wholly instantiated and whose manifests all have a ready object; nothing stale is. */
-function readyOf(status: ContextState | null, kept: readonly KeptGroup[], { type }: StatusQuery): Members {
+/**
+ * Ready is what is wholly instantiated and whose manifests all have a ready object; nothing stale is. Manifests decide whatever the answer shows:
+ * where nothing has been seen, no live object could say no.
+ * @param joined what is kept of the manifests and the live objects
+ */
+function readyOf(status: ContextState | null, joined: readonly KeptGroup[], { type }: StatusQuery): Members {
   if (type === 'rsync' || status === null) return {};
-  const manifests = kept.flatMap(({ entries }) =>
-    entries.filter((entry) => type === 'cluster' || entry.key !== undefined),
-  );
-  const isHeard = kept.every(({ group }) => !group.isStale);
+  const manifests = joined.flatMap(({ entries }) => entries.filter(({ key }) => key !== undefined));
+  const isHeard = joined.every(({ group }) => !group.isStale);
   return {
     ready: status === 'Instantiated' && isHeard && manifests.every(({ readyStatus }) => readyStatus === 'Ready'),
   };

@@ -246,6 +246,29 @@ describe('an answer', () => {
     });
   });
 
+  test.each<[string, boolean, Partial<AppOnCluster>]>([
+    [
+      'each manifest has its object, whatever its Pods say',
+      true,
+      { live: [live('ConfigMap', 'cfg'), live('Pod', 'p')] },
+    ],
+    ['nothing has been listed', false, { isReceived: () => false }],
+    ['nothing was ever heard of the cluster', false, { isReceived: () => false, isStale: true }],
+    ['all objects were deleted', false, {}],
+    ['a Pod is all that is left', false, { live: [live('Pod', 'p', { status: { phase: 'Succeeded' } })] }],
+    ['the object is of another AppContext', false, { live: [live('ConfigMap', 'cfg', {}, false)] }],
+    ['the cluster is silent', false, { live: [live('ConfigMap', 'cfg')], isStale: true }],
+  ])('of live objects alone is as ready as with the manifests: %s', (_title, ready, more) => {
+    const seen = group('agent', 'north', [resource('ConfigMap', 'cfg')], more);
+    const other = group('agent', 'south', [resource('ConfigMap', 'cfg')], { live: [live('ConfigMap', 'cfg')] });
+    for (const type of ['cluster', 'all']) {
+      for (const output of ['summary', 'all']) {
+        expect(ask({ type: [type], output: [output] }, [seen, other])).toMatchObject({ ready });
+      }
+      expect(ask({ type: [type], cluster: ['lab+south'] }, [seen, other])).toMatchObject({ ready: true });
+    }
+  });
+
   test('says first what the synchroniser could not do', () => {
     const refused = { ...resource('ConfigMap', 'cfg', 'Failed', 'Forbidden'), message: 'no rights' };
     expect(ask({ type: ['all'] }, [group('agent', 'north', [refused])])).toMatchObject({
