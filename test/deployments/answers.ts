@@ -27,11 +27,13 @@ async function answerShortForm(expectAnswer: Expect): Promise<void> {
   await expectAnswer(404, 'GET', `${path}/nosuch`);
   await expectAnswer(400, 'GET', `${path}/a%2Bb`);
   await expectAnswer(202, 'POST', `${path}/answered/approve`);
+  await expectAnswer(501, 'POST', `${path}/answered/instantiate?dry_run=true`);
   await expectAnswer(202, 'POST', `${path}/answered/instantiate`);
   await expectAnswer(200, 'GET', `${path}/answered/status?type=all`);
   await expectAnswer(200, 'GET', `${path}/answered/events?limit=1`);
   await expectAnswer(404, 'GET', `${path}/answered/events?instance=1`);
   await expectAnswer(202, 'POST', `${path}/answered/stop`);
+  await expectAnswer(501, 'POST', `${path}/answered/terminate?keep=true`);
   await expectAnswer(202, 'POST', `${path}/answered/terminate`);
   await expectAnswer(409, 'POST', `${path}/answered/approve`);
   await expectAnswer(202, 'DELETE', `${path}/answered`);

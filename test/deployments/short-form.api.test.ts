@@ -219,6 +219,26 @@ describe('a document', () => {
     expect(await recordsOf('bad')).toEqual([]);
   });
 
+  test('is not rehearsed: nothing is made, instantiated or kept where that was asked for', async () => {
+    const name = newName();
+    const body = documentOf(name, 'lab', { instantiate: false });
+    expect(await codeOf('POST', `${URL}?dry_run=true`, body)).toEqual([501, 'not_supported']);
+    expect(await recordsOf(name)).toEqual([]);
+    expect(await codeOf('POST', `${URL}?dry_run=perhaps`, body)).toEqual([400, 'bad_request']);
+    expect(await codeOf('POST', `${URL}?dry_run=false`, body)).toEqual([202, null]);
+    expect(await codeOf('POST', `${URL}/${name}/instantiate?dry_run=true`)).toEqual([501, 'not_supported']);
+    expect((await operator('GET', `${URL}/${name}`)).body).toMatchObject({ state: 'Approved', instance: null });
+    await operator('POST', `${URL}/${name}/instantiate?dry_run=false`);
+    expect(await codeOf('POST', `${URL}/${name}/terminate?keep=true`)).toEqual([501, 'not_supported']);
+    expect((await operator('GET', `${URL}/${name}`)).body).toMatchObject({ state: 'Instantiated' });
+    expect(await codeOf('POST', `${URL}/${name}/terminate?kept=true`)).toEqual([400, 'bad_request']);
+  });
+
+  test.each(['skip', 'update', 'rollback', 'resume'])('knows that %s is not built', async (part) => {
+    expect(await codeOf('POST', `${URL}/any/${part}`, {})).toEqual([501, 'not_supported']);
+    expect((await api.as(api.tokens.reader, 'POST', `${URL}/any/${part}`, {})).status).toBe(403);
+  });
+
   test('is for operators', async () => {
     const asReader = (method: string, url: string, body?: unknown) => api.as(api.tokens.reader, method, url, body);
     const name = newName();

@@ -16,7 +16,7 @@ import type { ApiServer } from '../../server/api-server.ts';
 import { pageAnswer } from '../../server/list-answer.ts';
 import type { DeploymentApi } from './dependencies.ts';
 import { BUSY, INSTANTIATE } from './group-routes.ts';
-import { NOT_BUILT } from './not-built.ts';
+import { NOT_BUILT, REFUSED, refuseAsked } from './not-built.ts';
 
 const tags = ['deployments'];
 const params = z.object({ deployment: z.string().describe(DEPLOYMENT_NAME_TEXT) });
@@ -49,6 +49,7 @@ export async function deploymentRoutes(app: ApiServer, deps: DeploymentApi): Pro
         summary: 'Make a deployment of one document, and bring it to its clusters',
         description:
           'Makes project `default`, a composite app, a logical cloud and a deployment intent group, all of the name, in one transaction. The same document again changes nothing.',
+        querystring: z.object({ dry_run: REFUSED }),
         body: ShortDeploymentSchema.meta({ examples: { 'two apps': EXAMPLE } }),
         response: { 202: DeploymentViewSchema.extend({ warnings: z.array(z.string()).optional() }) },
       },
@@ -70,6 +71,7 @@ export async function deploymentRoutes(app: ApiServer, deps: DeploymentApi): Pro
       },
     },
     async (request, reply) => {
+      refuseAsked('apply', request.query);
       const { warnings } = await applyDeployment(deps, acting(request), request.body);
       const shown = await getDeployment(deps, request.body.name);
       return reply.code(202).send(warnings.length === 0 ? shown : { ...shown, warnings });
@@ -107,14 +109,24 @@ export async function deploymentRoutes(app: ApiServer, deps: DeploymentApi): Pro
     app.post(
       `${DEPLOYMENT}/${call}`,
       {
-        schema: { tags, summary: SUMMARIES[call], params, response: { 202: DeploymentViewSchema } },
+        schema: {
+          ...{ tags, summary: SUMMARIES[call], params },
+          querystring: NOT_YET[call] ?? z.object({}),
+          response: { 202: DeploymentViewSchema },
+        },
         config: {
           access: 'operator',
           class: 'quick',
-          refuses: ['not_found', 'bad_request', ...BUSY, ...(call === 'instantiate' ? INSTANTIATE : [])],
+          refuses: [
+            ...(['not_found', 'bad_request'] as const),
+            ...BUSY,
+            ...(call === 'instantiate' ? INSTANTIATE : []),
+            ...(call in NOT_YET ? [NOT_BUILT] : []),
+          ],
         },
       },
       async (request, reply) => {
+        refuseAsked(call, request.query);
         await callGroup(deps, acting(request), call, placeOf(request.params.deployment));
         return reply.code(202).send(await getDeployment(deps, request.params.deployment));
       },
@@ -132,6 +144,12 @@ const EXAMPLE = {
       placement: { all_of: [{ provider: 'lab', label: 'edge' }] },
     },
   ],
+};
+
+/** Parameters that are described and not built. */
+const NOT_YET: { [Call in keyof typeof SUMMARIES]?: z.ZodObject } = {
+  instantiate: z.object({ dry_run: REFUSED }),
+  terminate: z.object({ keep: REFUSED }),
 };
 
 const SUMMARIES = {

@@ -8,7 +8,6 @@ import {
 } from '../../../control/deployments/group-lifecycle.ts';
 import { checkSettings } from '../../../control/deployments/instantiate.ts';
 import { statusOf } from '../../../control/deployments/query-status.ts';
-import { notSupported } from '../../../domain/deployments/not-supported.ts';
 import {
   AcceptedCallSchema,
   AppIntentSchema,
@@ -25,7 +24,7 @@ import { acting } from '../../acting.ts';
 import { NoContentSchema } from '../../answers.ts';
 import type { ApiServer } from '../../server/api-server.ts';
 import type { DeploymentApi } from './dependencies.ts';
-import { NOT_BUILT } from './not-built.ts';
+import { NOT_BUILT, REFUSED, refuseAsked } from './not-built.ts';
 import { COMPOSITE_APP, GROUP, type Names, paramsOf, recordAt } from './record-paths.ts';
 import { type Collection, recordRoutes } from './record-routes.ts';
 
@@ -91,8 +90,7 @@ export async function groupRoutes(app: ApiServer, deps: DeploymentApi): Promise<
         },
       },
       async (request, reply) => {
-        const asked = Object.entries(request.query).find(([, value]) => value === true);
-        if (asked !== undefined) throw notSupported(`${call}?${asked[0]}=true`);
+        refuseAsked(call, request.query);
         const place = { path: recordAt(GROUP, request.params), compositeApp: recordAt(COMPOSITE_APP, request.params) };
         return reply.code(202).send(await callGroup(deps, acting(request), call, place));
       },
@@ -137,11 +135,10 @@ export async function groupRoutes(app: ApiServer, deps: DeploymentApi): Promise<
   });
 }
 
-const refused = z.boolean().optional().describe('true is not built, and refused');
-/** Parameters that are described and not built: a call that left them out would do what was not asked for. */
+/** Parameters that are described and not built. */
 const NOT_YET: { [Call in keyof typeof SUMMARIES]?: z.ZodObject } = {
-  instantiate: z.object({ dryRun: refused }),
-  terminate: z.object({ keep: refused }),
+  instantiate: z.object({ dryRun: REFUSED }),
+  terminate: z.object({ keep: REFUSED }),
 };
 
 const SUMMARIES = {

@@ -11,7 +11,7 @@ import { groupRoutes } from './group-routes.ts';
 import { kvPairRoutes } from './kv-pair-routes.ts';
 import { labelRoutes } from './label-routes.ts';
 import { networkRoutes } from './network-routes.ts';
-import { notBuiltRoutes } from './not-built.ts';
+import { notBuiltDeploymentRoutes, notBuiltRoutes } from './not-built.ts';
 import { projectRoutes } from './project-routes.ts';
 import { providerRoutes } from './provider-routes.ts';
 import { shortRoutes } from './short-routes.ts';
@@ -37,6 +37,7 @@ export const deployments: ApiLane = (shared) => {
       deployments: async (app) => {
         await deploymentRoutes(app, deps);
         await deploymentEventRoutes(app, deps);
+        await notBuiltDeploymentRoutes(app);
       },
     },
     topics: deploymentTopics(deps),
