@@ -213,8 +213,13 @@ async function holdClusters(trx: Db, chosen: readonly ClusterRef[]): Promise<voi
   }
 }
 
+/** Settings of which nothing is built. */
+const LATER = ['waves', 'maxParallelClusters', 'failureLimit', 'reconcile'] as const;
+
 /** Throws `not_supported` for settings that are known and not built. */
 export function checkSettings({ spec: { muster } }: GroupRecord): void {
   if (muster?.unknownFields === 'drop') throw notSupported('spec.muster.unknownFields: drop');
   if (muster?.forceConflicts === false) throw notSupported('spec.muster.forceConflicts: false');
+  const later = LATER.find((name) => muster?.[name] !== undefined);
+  if (later !== undefined) throw notSupported(`spec.muster.${later}`);
 }

@@ -10,6 +10,7 @@ import {
   SHORT_VERSION,
   shortPlace,
 } from '../../domain/deployments/deployment-name.ts';
+import { notSupported } from '../../domain/deployments/not-supported.ts';
 import type { PackManifests } from '../../domain/deployments/ports.ts';
 import type { recordPath } from '../../domain/deployments/record-path.ts';
 import type { GroupRecord } from '../../domain/deployments/record-schema.ts';
@@ -46,7 +47,7 @@ const INTENT = 'intents';
 /**
  * Makes a deployment of one document, and approves and instantiates it as the document says. The same document again makes nothing; what it
  * says is to be done and was not yet, is done. Returns what of the archives was left out.
- * Throws `dependency_cycle`, `already_exists` where the deployment has other content, and what uploading, approving and instantiating throw.
+ * Throws `not_supported`, `dependency_cycle`, `already_exists` where the deployment has other content, and what uploading, approving and instantiating throw.
  */
 export async function applyDeployment(
   deps: ShortDependencies,
@@ -55,6 +56,7 @@ export async function applyDeployment(
 ): Promise<{ warnings: string[] }> {
   const settings = settingsOf(given.muster ?? {});
   checkSettings({ spec: { muster: settings } } as GroupRecord);
+  if (given.apps.some(({ substitute }) => substitute === true)) throw notSupported('substitute of an app');
   checkOrder(given.apps);
   const place = shortPlace(given.name);
   const digest = createHash('sha256').update(contentOf(given)).digest();

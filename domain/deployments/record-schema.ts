@@ -40,6 +40,9 @@ export const AppProfileSchema = z
 
 const words = text(0, 128);
 
+/** What is described and not built, whatever it says: who asks for it hears so, and not that it is mistyped. */
+const notBuilt = z.unknown().optional().describe('not built, and refused');
+
 /** Settings of one deployment. It is closed, so that a mistyped setting is not ignored. */
 export const GroupSettingsSchema = z
   .strictObject({
@@ -48,6 +51,10 @@ export const GroupSettingsSchema = z
     retryBackoff: z.number().min(1).max(10).optional(),
     unknownFields: z.enum(['refuse', 'drop']).optional(),
     forceConflicts: z.boolean().optional(),
+    waves: notBuilt,
+    maxParallelClusters: notBuilt,
+    failureLimit: notBuilt,
+    reconcile: notBuilt,
   })
   .meta({ id: 'DeploymentSettings' });
 export type GroupSettings = z.infer<typeof GroupSettingsSchema>;

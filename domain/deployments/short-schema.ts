@@ -50,6 +50,7 @@ const ShortAppSchema = z
     bundle: z.base64().min(1).optional().describe('a `.tar.gz` with YAML files at any depth, in base64'),
     placement: ShortPlacementSchema,
     depends_on: DependsOnSchema.optional(),
+    substitute: z.boolean().optional().describe('true is not built, and refused'),
   })
   .refine(({ manifests, bundle }) => (manifests === undefined) !== (bundle === undefined), {
     error: 'must have either manifests or bundle',
@@ -62,6 +63,10 @@ const ShortSettingsSchema = z.strictObject({
   retry_backoff: of.retryBackoff,
   unknown_fields: of.unknownFields,
   force_conflicts: of.forceConflicts,
+  waves: of.waves,
+  max_parallel_clusters: of.maxParallelClusters,
+  failure_limit: of.failureLimit,
+  reconcile: of.reconcile,
 });
 
 export const ShortDeploymentSchema = z
@@ -110,12 +115,17 @@ function elementOf({ provider, cluster, label }: Element): PlacementElement {
 /** Returns the settings as a deployment intent group has them. */
 export function settingsOf(given: z.infer<typeof ShortSettingsSchema>): GroupSettings {
   const { max_retries, retry_seconds, retry_backoff, unknown_fields, force_conflicts } = given;
+  const { waves, max_parallel_clusters, failure_limit, reconcile } = given;
   return {
     ...(max_retries === undefined ? {} : { maxRetries: max_retries }),
     ...(retry_seconds === undefined ? {} : { retrySeconds: retry_seconds }),
     ...(retry_backoff === undefined ? {} : { retryBackoff: retry_backoff }),
     ...(unknown_fields === undefined ? {} : { unknownFields: unknown_fields }),
     ...(force_conflicts === undefined ? {} : { forceConflicts: force_conflicts }),
+    ...(waves === undefined ? {} : { waves }),
+    ...(max_parallel_clusters === undefined ? {} : { maxParallelClusters: max_parallel_clusters }),
+    ...(failure_limit === undefined ? {} : { failureLimit: failure_limit }),
+    ...(reconcile === undefined ? {} : { reconcile }),
   };
 }
 

@@ -148,6 +148,10 @@ describe('a deployment intent group', () => {
     ['retries that are no number', { maxRetries: 'many' }, 400, 'bad_request'],
     ['dropped fields', { unknownFields: 'drop' }, 501, 'not_supported'],
     ['conflicts', { forceConflicts: false }, 501, 'not_supported'],
+    ['waves', { waves: [{ label: 'canary', bakeSeconds: 600 }] }, 501, 'not_supported'],
+    ['a limit of clusters at once', { maxParallelClusters: 2 }, 501, 'not_supported'],
+    ['a limit of failures', { failureLimit: 0 }, 501, 'not_supported'],
+    ['self-healing', { reconcile: 'repair' }, 501, 'not_supported'],
   ])('is refused with %s', async (_what, muster, status, code) => {
     const { compositeApp } = await deployment();
     const refused = await codeOf('POST', `${compositeApp}/deployment-intent-groups`, groupBody('other', muster));

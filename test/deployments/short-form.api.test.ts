@@ -214,6 +214,11 @@ describe('a document', () => {
       'dependency_cycle',
     ],
     ['that drops fields', { ...appOf({}), muster: { unknown_fields: 'drop' } }, 501, 'not_supported'],
+    ['that goes out in waves', { ...appOf({}), muster: { waves: [] } }, 501, 'not_supported'],
+    ['with few clusters at once', { ...appOf({}), muster: { max_parallel_clusters: 2 } }, 501, 'not_supported'],
+    ['that ends with failures', { ...appOf({}), muster: { failure_limit: 1 } }, 501, 'not_supported'],
+    ['that heals itself', { ...appOf({}), muster: { reconcile: 'observe' } }, 501, 'not_supported'],
+    ['with values of clusters', appOf({ substitute: true }), 501, 'not_supported'],
   ])('%s is refused, and nothing is stored', async (_what, body, status, code) => {
     expect(await codeOf('POST', URL, body)).toEqual([status, code]);
     expect(await recordsOf('bad')).toEqual([]);
