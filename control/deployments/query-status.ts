@@ -2,7 +2,14 @@
 import type { LiveResource } from '../../domain/deployments/cluster-status.ts';
 import { connectivityOf } from '../../domain/deployments/connectivity.ts';
 import { addCounts, shownCounts } from '../../domain/deployments/counting.ts';
-import { appliedSince, type ClusterSight, isReceived, isStale } from '../../domain/deployments/freshness.ts';
+import {
+  appliedSince,
+  type ClusterSight,
+  isReceived,
+  isStale,
+  staleCause,
+  whyUnwatched,
+} from '../../domain/deployments/freshness.ts';
 import type { NetworkState, OwnerState } from '../../domain/deployments/history.ts';
 import { legacyAnswer } from '../../domain/deployments/legacy-view.ts';
 import { manifestToApply } from '../../domain/deployments/manifest-cleaning.ts';
@@ -144,12 +151,15 @@ function groupOf(
     rows.some(({ attempted }) => attempted),
   );
   const matters = [...resources.map(({ identity }) => identity), { group: '', kind: 'Pod' }];
+  const seen = [{ ...known, connectivity }, matters, { now, staleAfterMs }] as const;
   return {
     ...{ app, provider, cluster, connectivity, resources },
     lastSeen: last_seen?.toISOString() ?? null,
     live: shownLive(sight?.live.get(groupKey(first)) ?? [], resources),
     isReceived: (identity) => isReceived(known, identity, appliedAt),
-    isStale: sight !== null && isStale({ ...known, connectivity }, matters, { now, staleAfterMs }),
+    whyUnwatched: (identity) => whyUnwatched(known, identity),
+    isStale: sight !== null && isStale(...seen),
+    staleCause: sight === null ? '' : staleCause(...seen),
   };
 }
 

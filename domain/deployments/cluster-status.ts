@@ -35,6 +35,10 @@ export interface Group {
   isReceived(identity: Identity): boolean;
   /** Nothing was heard for so long that the last known state may be old. */
   isStale: boolean;
+  /** Why it is stale, in words; empty where the connectivity says it, or it is not. */
+  staleCause: string;
+  /** Why a kind is not listed and watched; null where nothing is known. */
+  whyUnwatched(identity: Identity): Why | null;
 }
 
 export interface Entry {
@@ -109,20 +113,24 @@ function joinedEntry(entry: Entry, live: LiveResource | undefined, group: Group)
 }
 
 function seenOf(entry: Entry, live: LiveResource | undefined, group: Group): Partial<Entry> {
-  if (!group.isReceived(entry.identity)) return { clusterStatus: 'Unknown', readyStatus: 'Unknown', ...stale(group) };
+  if (!group.isReceived(entry.identity)) {
+    // What was not applied is not missed yet, whatever the cluster says of its kind.
+    const why = entry.rsyncStatus === 'Applied' ? group.whyUnwatched(entry.identity) : null;
+    return { clusterStatus: 'Unknown', readyStatus: 'Unknown', ...(group.isStale ? stale(group) : said(why)) };
+  }
   const status: ClusterStatus = live?.isOwn ? 'Present' : 'NotPresent';
   if (live?.isOwn) return { clusterStatus: status, object: live.object, ...readyOf(live, group) };
-  if (group.isStale) return { clusterStatus: status, readyStatus: 'Unknown', reason: 'Stale' };
+  if (group.isStale) return { clusterStatus: status, readyStatus: 'Unknown', ...stale(group) };
   const lost = live !== undefined ? 'NotOwned' : entry.rsyncStatus === 'Applied' ? 'DeletedOutside' : undefined;
   return { clusterStatus: status, readyStatus: 'NotReady', ...(lost === undefined ? {} : { reason: lost }) };
 }
 
-function stale({ isStale }: Group): Partial<Entry> {
-  return isStale ? { reason: 'Stale' } : {};
+function stale({ staleCause }: Group): Partial<Entry> {
+  return said({ reason: 'Stale', message: staleCause });
 }
 
 function readyOf({ identity, object }: LiveResource, group: Group): Partial<Entry> {
-  if (group.isStale) return { readyStatus: 'Unknown', reason: 'Stale' };
+  if (group.isStale) return { readyStatus: 'Unknown', ...stale(group) };
   const readyStatus = readinessOf(identity.group, identity.kind, object);
   if (readyStatus === 'Ready') return { readyStatus };
   if (isBeingDeleted(object)) return { readyStatus, reason: 'Terminating' };

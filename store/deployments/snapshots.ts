@@ -210,7 +210,7 @@ export async function listWatchedClusters(db: Db, context: string): Promise<Watc
       join.onRef('k.provider', '=', 'w.provider').onRef('k.cluster', '=', 'w.cluster'),
     )
     .select(['w.provider', 'w.cluster', 'w.until', 'k.api_group', 'k.kind'])
-    .select(['k.is_supported', 'k.listed_at', 'k.failing_since'])
+    .select(['k.is_supported', 'k.listed_at', 'k.failing_since', 'k.reason', 'k.message'])
     .where(({ exists, selectFrom }) =>
       exists(
         selectFrom('context_groups as g')
@@ -222,13 +222,13 @@ export async function listWatchedClusters(db: Db, context: string): Promise<Watc
     )
     .execute();
   const clusters = new Map<string, WatchedCluster>();
-  for (const { provider, cluster, until, api_group, kind, is_supported, listed_at, failing_since } of rows) {
+  for (const { provider, cluster, until, api_group, kind, is_supported, listed_at, failing_since, ...why } of rows) {
     const key = `${provider}+${cluster}`;
     const known = clusters.get(key) ?? { provider, cluster, watchedUntil: until, kinds: [] };
     clusters.set(key, known);
     if (api_group === null || kind === null) continue;
     const state = { group: api_group, kind, isSupported: is_supported ?? false };
-    known.kinds.push({ ...state, listedAt: listed_at, failingSince: failing_since });
+    known.kinds.push({ ...state, ...why, listedAt: listed_at, failingSince: failing_since });
   }
   return [...clusters.values()];
 }

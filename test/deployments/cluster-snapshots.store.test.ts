@@ -262,6 +262,10 @@ describe('a kind', () => {
       ready: { Ready: 1, Unknown: 1 },
       isReady: false,
     });
+    const { apps } = await shown(run, 'type=all&resource=agent');
+    expect(apps[0].clusters[0].resources).toEqual([
+      expect.objectContaining({ 'cluster-status': 'Unknown', reason: 'Forbidden', message: 'it is Forbidden' }),
+    ]);
     later(120);
     await answers(run);
     // It is no fault that passes, so nothing is old once the worker has kept its watch.
@@ -289,7 +293,10 @@ describe('a kind', () => {
     await answers(run);
     expect(await counts(run)).toEqual({ there: { Present: 2 }, ready: { Unknown: 2 }, isReady: false });
     const { apps } = await shown(run, 'type=all&resource=cfg');
-    expect(apps[0].clusters[0].resources[0]).toMatchObject({ 'rsync-status': 'Applied', reason: 'Stale' });
+    expect(apps[0].clusters[0].resources[0]).toMatchObject({
+      ...{ 'rsync-status': 'Applied', reason: 'Stale' },
+      message: expect.stringMatching(/^ConfigMap cannot be watched: Unreachable/),
+    });
     bench.member.fault = () => undefined;
     await come('it is watched again', run, ALL_WELL);
   });

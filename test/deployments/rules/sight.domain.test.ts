@@ -8,6 +8,8 @@ import {
   isReceived,
   isStale,
   type KindState,
+  staleCause,
+  whyUnwatched,
 } from '../../../domain/deployments/freshness.ts';
 import { identityOf } from '../../../domain/deployments/manifest-identity.ts';
 import { isMetadataOnly, seenObject, shownLive, watchedKinds } from '../../../domain/deployments/snapshot.ts';
@@ -132,6 +134,7 @@ describe('what is shown of a group', () => {
 describe('what was seen', () => {
   const kind = (more: Partial<KindState> = {}): KindState => ({
     ...{ group: 'apps', kind: 'Deployment', isSupported: true, listedAt: at(10), failingSince: null },
+    ...{ reason: null, message: null },
     ...more,
   });
 
@@ -173,6 +176,50 @@ describe('what was seen', () => {
     ['it was never watched', sight({ kinds: [], watchedUntil: null }), false],
   ])('is stale or not: %s', (_what, known, expected) => {
     expect(isStale(known, [DEPLOYMENT], { now: at(120), staleAfterMs: 60_000 })).toBe(expected);
+  });
+});
+
+describe('why nothing is seen', () => {
+  const kind = (more: Partial<KindState> = {}): KindState => ({
+    ...{ group: 'apps', kind: 'Deployment', isSupported: true, listedAt: at(10), failingSince: null },
+    ...{ reason: 'Forbidden', message: 'not allowed' },
+    ...more,
+  });
+  const WHY = { reason: 'Forbidden', message: 'not allowed' };
+
+  test.each<[string, KindState[], object | null]>([
+    ['a kind that is not supported', [kind({ isSupported: false })], WHY],
+    ['a kind that fails', [kind({ failingSince: at(0) })], WHY],
+    ['a kind without words', [kind({ isSupported: false, message: null })], { reason: 'Forbidden', message: '' }],
+    ['a kind that is watched', [kind()], null],
+    ['a kind of which nothing was said', [kind({ isSupported: false, reason: null })], null],
+    ['another kind', [kind({ group: 'extensions', isSupported: false })], null],
+  ])('is what was said of the kind: %s', (_what, kinds, expected) => {
+    expect(whyUnwatched({ kinds }, DEPLOYMENT)).toEqual(expected);
+  });
+
+  test('is of Secrets the reason alone', () => {
+    const secret = { group: '', kind: 'Secret' };
+    expect(whyUnwatched({ kinds: [kind({ ...secret, isSupported: false })] }, secret)).toEqual({ ...WHY, message: '' });
+  });
+
+  const sight = (more: Partial<ClusterSight> = {}) => ({
+    ...{ kinds: [kind({ failingSince: at(60) })], watchedUntil: at(130), connectivity: 'Reachable' as const },
+    ...more,
+  });
+  test.each<[string, Parameters<typeof staleCause>[0], string]>([
+    ['a kind fails for long', sight(), 'Deployment cannot be watched: Forbidden: not allowed'],
+    [
+      'a kind fails without words',
+      sight({ kinds: [kind({ failingSince: at(60), reason: null })] }),
+      'Deployment cannot be watched',
+    ],
+    ['a kind fails for a moment', sight({ kinds: [kind({ failingSince: at(61) })] }), ''],
+    ['no worker watches for long', sight({ watchedUntil: at(60) }), 'no worker watches the cluster'],
+    ['the cluster is unreachable', { ...sight(), connectivity: 'Unreachable' }, ''],
+    ['all is well', sight({ kinds: [kind()] }), ''],
+  ])('makes a group stale: %s', (_what, known, expected) => {
+    expect(staleCause(known, [DEPLOYMENT], { now: at(120), staleAfterMs: 60_000 })).toBe(expected);
   });
 });
 

@@ -44,7 +44,8 @@ function group(
   more: Partial<AppOnCluster> = {},
 ): AppOnCluster {
   const seen = { isReceived: () => true, isStale: false, connectivity: 'Reachable' as const, lastSeen: null, live: [] };
-  return { app, provider: 'lab', cluster, resources, ...seen, ...more };
+  const silent = { staleCause: '', whyUnwatched: () => null };
+  return { app, provider: 'lab', cluster, resources, ...seen, ...silent, ...more };
 }
 
 const agent = (cluster: string, status: RsyncStatus = 'Applied') =>
@@ -221,6 +222,16 @@ describe('an answer', () => {
       { 'cluster-status': 'Present', 'ready-status': 'Unknown', reason: 'Stale' },
     ],
     [
+      'of a kind that may not be watched',
+      { isReceived: () => false, whyUnwatched: () => ({ reason: 'Forbidden', message: 'not allowed' }) },
+      { 'cluster-status': 'Unknown', 'ready-status': 'Unknown', reason: 'Forbidden', message: 'not allowed' },
+    ],
+    [
+      'stale by a kind',
+      { live: [live('ConfigMap', 'cfg')], isStale: true, staleCause: 'Pod cannot be watched: Forbidden' },
+      { 'ready-status': 'Unknown', reason: 'Stale', message: 'Pod cannot be watched: Forbidden' },
+    ],
+    [
       'on its way out',
       { live: [live('ConfigMap', 'cfg', { metadata: { name: 'cfg', namespace: 'obs', deletionTimestamp: 'x' } })] },
       { 'ready-status': 'NotReady', reason: 'Terminating' },
@@ -228,6 +239,16 @@ describe('an answer', () => {
   ])('joins a manifest with its object: %s', (_title, more, expected) => {
     const shown = ask({ type: ['all'] }, [group('agent', 'north', [resource('ConfigMap', 'cfg')], more)]);
     expect(shown).toMatchObject({ apps: [{ clusters: [{ resources: [expected] }] }] });
+  });
+
+  test('has no reason of a kind that may not be watched before it is applied', () => {
+    const whyUnwatched = () => ({ reason: 'NotFound', message: 'no such kind' });
+    const waits = group('agent', 'north', [resource('Widget', 'w', 'Pending')], {
+      isReceived: () => false,
+      whyUnwatched,
+    });
+    const shown = ask({ type: ['all'] }, [waits]) as unknown as { apps: [{ clusters: [{ resources: object[] }] }] };
+    expect(shown.apps[0].clusters[0].resources).toEqual([expect.not.objectContaining({ reason: expect.anything() })]);
   });
 
   test('is ready when all manifests are, and never while a cluster is silent', () => {
