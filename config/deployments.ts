@@ -52,6 +52,22 @@ export const deployments = {
       description: 'A member cluster that has not answered for so long (s) is `Unreachable`.',
       change: 'Raise it where clusters are often away for a while.',
     }),
+    MUSTER_DEPLOY_UNKNOWN_FIELDS: z
+      .enum(['refuse', 'drop'])
+      .refine((word) => word !== 'drop', 'drop is not built yet: set refuse, or leave it out')
+      .default('refuse')
+      .meta({
+        description:
+          'What happens to fields of a manifest that the schema of its kind does not know. Only `refuse` is built.',
+        change: 'There is nothing to change yet.',
+      }),
+    MUSTER_DEPLOY_FORCE_CONFLICTS: flag
+      .refine((isOn) => isOn, 'false is not built yet: set true, or leave it out')
+      .default(true)
+      .meta({
+        description: 'Whether an apply takes over fields that others manage. Only `true` is built.',
+        change: 'There is nothing to change yet.',
+      }),
     MUSTER_DEPLOY_CLUSTER_NETWORKS: list
       .refine((networks) => networks.every((network) => CIDR.test(network)), {
         message: 'must be networks such as 10.0.0.0/8, with commas between them',
