@@ -68,6 +68,43 @@ describeNeeding(temporalMissing(), 'the work of an AppContext', () => {
     await stop();
   });
 
+  const detailsOf = async (workflowId: string): Promise<string> => {
+    const handle = server.environment.client.workflow.getHandle(workflowId);
+    const { currentDetails } = (await handle.query('__temporal_workflow_metadata')) as { currentDetails?: string };
+    return currentDetails ?? '';
+  };
+
+  test('shows what each cluster does or waits for, and nothing once it has ended', async () => {
+    const phases: (PhaseToRun | null)[] = [{ ...onClusters('apply', 'lab+a', 'lab+b', 'lab+c'), parallel: 1 }];
+    const leave = Promise.withResolvers<void>();
+    const calls: string[] = [];
+    const { context, handle, stop } = await start({
+      beginPhase: async () => phases.shift() ?? null,
+      applyGroup: async ({ cluster, app }) => {
+        calls.push(`${cluster} ${app}`);
+        if (cluster !== 'lab+a') return { is: 'ended' };
+        if (app === 'agent' && calls.filter((call) => call === 'lab+a agent').length === 1) return away(3_600_000);
+        await withHeartbeat(() => leave.promise);
+        return { is: 'ended' };
+      },
+    });
+    const onA = clusterWorkflowId(context, 'apply', 'lab+a');
+    await eventually('agent waits', async () => (await detailsOf(onA)).includes('agent waits'));
+    expect((await detailsOf(onA)).split('\n\n').sort()).toEqual([
+      'agent waits for lab+a: Unreachable connect ECONNREFUSED',
+      'store is at work on lab+a',
+    ]);
+    const whole = contextWorkflowId(context);
+    expect(await detailsOf(whole)).toBe('apply: 3 clusters\n\nwait for a first place: lab+b, lab+c');
+    await server.environment.client.workflow.getHandle(onA).signal(lookAgain);
+    await eventually('agent is tried again', async () => calls.filter((call) => call === 'lab+a agent').length === 2);
+    expect(await detailsOf(onA)).toContain('agent is tried again on lab+a');
+    leave.resolve();
+    await handle.result();
+    expect([await detailsOf(onA), await detailsOf(whole)]).toEqual(['', '']);
+    await stop();
+  });
+
   test('gives the place of a cluster that is away to another', async () => {
     const phases: (PhaseToRun | null)[] = [{ ...onClusters('apply', 'lab+a', 'lab+b', 'lab+c'), parallel: 1 }];
     const reached: string[] = [];
@@ -111,6 +148,8 @@ describeNeeding(temporalMissing(), 'the work of an AppContext', () => {
     const child = server.environment.client.workflow.getHandle(clusterWorkflowId(context, 'apply', 'lab+a'));
     await child.signal(lookAgain);
     await eventually('a is back', () => seen.includes('lab+a asked'));
+    const whole = contextWorkflowId(context);
+    await eventually('a has asked', async () => (await detailsOf(whole)).includes('wait for a place: lab+a'));
     expect(seen).toEqual(['lab+a at work', 'lab+b at work', 'lab+a asked']);
     leave.resolve();
     await handle.result();

@@ -32,6 +32,9 @@ const { beginPhase, finishPhase } = proxyActivities<ContextActivities>({
   retry: { initialInterval: '1s', maximumInterval: '20s' },
 });
 
+/** Most clusters that are shown by their names. */
+const MOST_NAMES = 20;
+
 /** Rest before the work on a cluster begins again that was lost, ms. */
 const AFTER_LOSS_MS = 5_000;
 
@@ -46,14 +49,21 @@ interface Running {
   children: Map<string, Child>;
   /** Clusters that hold a place among those at work. */
   atWork: Set<string>;
+  /** Clusters that had no place yet. */
+  queued: Set<string>;
   /** Clusters that are back and have asked for a place. */
   returned: Set<string>;
   /** Places. */
   parallel: number;
+  /** What the phase is, as it is shown. */
+  title: string;
 }
 
 export async function appContextWorkflow({ context }: ContextInput): Promise<void> {
-  const running: Running = { children: new Map(), atWork: new Set(), returned: new Set(), parallel: 1 };
+  const running: Running = {
+    ...{ children: new Map(), atWork: new Set(), queued: new Set(), returned: new Set() },
+    ...{ parallel: 1, title: '' },
+  };
   let wakes = 0;
   setHandler(
     wakeContext,
@@ -78,8 +88,10 @@ export async function appContextWorkflow({ context }: ContextInput): Promise<voi
       if (wakes === heard) return;
       continue;
     }
-    setCurrentDetails(`${phase.phase}: ${phase.clusters.length} clusters`);
+    running.title = `${phase.phase}: ${phase.clusters.length} clusters`;
     await runOnClusters(context, phase, running);
+    running.title = '';
+    tell(running);
     await finishPhase({ context, phase: phase.phase });
   }
 }
@@ -90,21 +102,42 @@ async function runOnClusters(
   { clusters, parallel, ...phase }: PhaseToRun,
   running: Running,
 ): Promise<void> {
-  const { atWork, returned } = running;
+  const { atWork, queued, returned } = running;
   running.parallel = parallel;
+  tell(running);
   await Promise.all(
     clusters.map(async (work) => {
+      queued.add(work.cluster);
+      if (atWork.size >= parallel) tell(running);
       // Asked again: others may have been let in by the same change.
       while (atWork.size >= parallel) await condition(() => atWork.size < parallel);
+      queued.delete(work.cluster);
       atWork.add(work.cluster);
+      tell(running);
       try {
         await runOnCluster(context, phase, work, running);
       } finally {
         atWork.delete(work.cluster);
         returned.delete(work.cluster);
+        tell(running);
       }
     }),
   );
+}
+
+/** Shows which clusters wait for a place; what the others wait for is shown by the work on each. */
+function tell({ title, queued, returned }: Running): void {
+  const parts = [
+    ['wait for a first place', queued],
+    ['are back and wait for a place', returned],
+  ] as const;
+  const lines = parts.filter(([, clusters]) => clusters.size > 0).map(([what, all]) => `${what}: ${namesOf(all)}`);
+  setCurrentDetails([title, ...lines].join('\n\n'));
+}
+
+function namesOf(clusters: ReadonlySet<string>): string {
+  const names = [...clusters].slice(0, MOST_NAMES).join(', ');
+  return clusters.size > MOST_NAMES ? `${names} and ${clusters.size - MOST_NAMES} more` : names;
 }
 
 async function runOnCluster(
@@ -141,10 +174,12 @@ async function givePlace(cluster: string, running: Running): Promise<void> {
   const { atWork, returned, children } = running;
   if (returned.has(cluster)) return;
   returned.add(cluster);
+  tell(running);
   const isFull = () => !atWork.has(cluster) && atWork.size >= running.parallel;
   while (isFull() && returned.has(cluster)) await condition(() => !isFull() || !returned.has(cluster));
   if (!returned.delete(cluster)) return;
   atWork.add(cluster);
+  tell(running);
   // Work that is lost holds the place when it begins again.
   await children
     .get(cluster)

@@ -69,8 +69,10 @@ export async function clusterGroupsWorkflow(input: ClusterGroupsInput): Promise<
     { description: 'The cluster answers, or something else is asked: all groups look again.' },
   );
   const doGroup = work.phase === 'apply' ? applyGroup : deleteGroup;
-  const waiting = new Map<string, string>();
+  const waiting = new Set<string>();
   const ended = new Set<string>();
+  /** What is shown of each group that has not ended. */
+  const shown = new Map<string, string>();
   /** Groups whose call goes on, and those that wait for a place. */
   const atWork = new Set<string>();
   const back = new Set<string>();
@@ -93,6 +95,13 @@ export async function clusterGroupsWorkflow(input: ClusterGroupsInput): Promise<
     const { continueAsNewSuggested, historyLength } = workflowInfo();
     return continueAsNewSuggested || (maxEvents !== undefined && historyLength > maxEvents);
   };
+
+  /** Says what a group does or waits for; empty: it has ended. */
+  function show(app: string, text: string): void {
+    if (text === '') shown.delete(app);
+    else shown.set(app, text.slice(0, 500));
+    setCurrentDetails([...shown.values()].join('\n\n'));
+  }
 
   /** Gives the place away when nothing is at work here. The AppContext may be gone: then it needs to hear nothing. */
   async function tellWaiting(): Promise<void> {
@@ -121,16 +130,18 @@ export async function clusterGroupsWorkflow(input: ClusterGroupsInput): Promise<
     for (;;) {
       const heard = looks;
       atWork.add(app);
+      show(app, `${app} is ${waits > 0 || waiting.has(app) ? 'tried again' : 'at work'} on ${work.cluster}`);
       const answer = await doGroup({ ...work, app, waits, hasPlace });
       atWork.delete(app);
       waiting.delete(app);
       if (answer.is === 'ended') {
         ended.add(app);
+        show(app, '');
         await tellWaiting();
         return null;
       }
-      waiting.set(app, `${app} waits for ${work.cluster}: ${answer.reason} ${answer.message}`.slice(0, 500));
-      setCurrentDetails([...waiting.values()].join('\n\n'));
+      waiting.add(app);
+      show(app, `${app} waits for ${work.cluster}: ${answer.reason} ${answer.message}`);
       if (answer.hasMoved) waits = 0;
       if (answer.counts) waits += 1;
       if (answer.isBack === true) {
