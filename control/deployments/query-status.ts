@@ -12,7 +12,7 @@ import {
 } from '../../domain/deployments/freshness.ts';
 import type { NetworkState, OwnerState } from '../../domain/deployments/history.ts';
 import { legacyAnswer } from '../../domain/deployments/legacy-view.ts';
-import { manifestToApply } from '../../domain/deployments/manifest-cleaning.ts';
+import { manifestToApply, withoutSecretValues } from '../../domain/deployments/manifest-cleaning.ts';
 import { type Members, membersOf } from '../../domain/deployments/members.ts';
 import { type ClusterRef, clusterName, labelValue } from '../../domain/deployments/naming.ts';
 import { groupNames, nameInPath, networksPath, type RecordKind } from '../../domain/deployments/record-path.ts';
@@ -167,12 +167,13 @@ function groupOf(
 function resourceOf(context: string, row: StatusRow): AppOnCluster['resources'][number] {
   const { app, key, status, reason, message, sent_namespace, manifest } = row;
   const namespace = sent_namespace ?? row.namespace;
+  const applied = (text: string) =>
+    manifestToApply(membersOf(JSON.parse(text)), labelValue(context, app), namespace || null);
   return {
     ...{ key, status, reason, message },
     identity: { group: row.api_group, version: row.version, kind: row.kind, namespace, name: row.name },
-    ...(manifest === undefined
-      ? {}
-      : { manifest: manifestToApply(membersOf(JSON.parse(manifest)), labelValue(context, app), namespace || null) }),
+    // Values are sealed when they are stored; what an older version has stored may have them.
+    ...(manifest === undefined ? {} : { manifest: withoutSecretValues(applied(manifest)) }),
   };
 }
 

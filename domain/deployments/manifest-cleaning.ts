@@ -1,9 +1,13 @@
 /** What is changed in a manifest before it is sent or shown. */
+import { identityOf } from './manifest-identity.ts';
 import { at, hasMembers, type Members, membersOf } from './members.ts';
 import { DEPLOYMENT_LABEL } from './naming.ts';
 
 /** Members of `metadata` that the server alone writes. */
 const SERVERS_OWN = ['managedFields', 'resourceVersion', 'uid', 'generation', 'creationTimestamp', 'selfLink'];
+
+/** `kubectl apply` keeps the whole object here once more, values of a Secret included. */
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** What stands for every value of a Secret. */
 export const MASKED = '***';
@@ -31,9 +35,20 @@ export function manifestToApply(manifest: Members, label: string, namespace: str
   return applied;
 }
 
-/** Returns a manifest or live object with every value of a Secret masked; others as they are. */
+/** Returns a manifest or live object without what `kubectl apply` keeps of it in an annotation: a server-side apply does not read that. */
+export function withoutLastApplied(object: Members): Members {
+  if (at(object, 'metadata', 'annotations', LAST_APPLIED) === undefined) return object;
+  const { annotations, ...metadata } = membersOf(object.metadata);
+  const { [LAST_APPLIED]: _, ...kept } = membersOf(annotations);
+  const isEmpty = Object.keys(kept).length === 0;
+  return { ...object, metadata: isEmpty ? metadata : { ...metadata, annotations: kept } };
+}
+
+/** Returns a manifest or live object with every value of a Secret masked, also those in its annotation of `kubectl`; others as they are. */
 export function withoutSecretValues(object: Members): Members {
-  if (object.kind !== 'Secret' || (object.apiVersion !== 'v1' && object.apiVersion !== undefined)) return object;
+  // A version with a slash before it is the same for a cluster.
+  const { group, kind } = identityOf(object);
+  if (kind !== 'Secret' || group !== '') return object;
   const shown: Record<string, unknown> = { ...object };
   for (const member of ['data', 'stringData']) {
     if (!hasMembers(object[member])) {
@@ -42,7 +57,8 @@ export function withoutSecretValues(object: Members): Members {
     }
     shown[member] = Object.fromEntries(Object.keys(object[member] as object).map((key) => [key, MASKED]));
   }
-  return shown;
+  if (at(object, 'metadata', 'annotations', LAST_APPLIED) === undefined) return shown;
+  return replaced(shown, ['metadata', 'annotations', LAST_APPLIED], MASKED);
 }
 
 function labelled(object: Members, label: string): Members {

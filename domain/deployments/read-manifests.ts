@@ -1,5 +1,6 @@
 /** From the documents of an app's files to its resources, in the order in which they are applied. */
 import { musterError } from '../errors.ts';
+import { withoutLastApplied } from './manifest-cleaning.ts';
 import { checkDistinct, type Identity, identityOf, keysOf, type Place, placeText } from './manifest-identity.ts';
 import { inInstallOrder } from './manifest-order.ts';
 import { at, hasMembers, listAt, type Members } from './members.ts';
@@ -61,7 +62,7 @@ function flatten(data: unknown, place: Place, warnings: string[], depth: number)
   if (selects(at(data, 'spec', 'selector'))) {
     throw refused(`selects by the label ${DEPLOYMENT_LABEL}, which changes with each instance`, place);
   }
-  return [{ ...identity, ...place, manifest: data }];
+  return [{ ...identity, ...place, manifest: withoutLastApplied(data) }];
 }
 
 /** Whether a name can stand in a path. An empty namespace is none. */

@@ -1,6 +1,6 @@
 /** What is watched in a member cluster, and what is kept and shown of an object that is seen there. */
 import { idOf, type LiveResource } from './cluster-status.ts';
-import { withoutSecretValues } from './manifest-cleaning.ts';
+import { withoutLastApplied, withoutSecretValues } from './manifest-cleaning.ts';
 import type { Identity } from './manifest-identity.ts';
 import { at, hasMembers, listAt, type Members, membersOf, textAt } from './members.ts';
 import { DEPLOYMENT_LABEL, parseLabelValue } from './naming.ts';
@@ -23,7 +23,6 @@ const CRON_JOB = { group: 'batch', kind: 'CronJob' };
 
 /** Kinds whose data never leave their cluster. */
 const METADATA_ONLY: readonly string[] = ['/Secret', '/ConfigMap'];
-const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** Returns each kind that is watched, once: those of the AppContexts, and Pods and Jobs, which come of any of them. */
 export function watchedKinds(applied: readonly AppliedKind[]): AppliedKind[] {
@@ -72,13 +71,8 @@ export function placeOfSeen(object: unknown): { namespace: string; name: string 
 /** Lists and answers with metadata alone name another kind than that of the object. */
 function keptOf(watched: WatchedKind, object: Members): Members {
   const { group, version, kind } = watched;
-  const { managedFields: _, annotations, ...metadata } = membersOf(object.metadata);
-  const kept = Object.entries(membersOf(annotations)).filter(([name]) => name !== LAST_APPLIED);
-  const head = {
-    apiVersion: group === '' ? version : `${group}/${version}`,
-    kind,
-    metadata: kept.length === 0 ? metadata : { ...metadata, annotations: Object.fromEntries(kept) },
-  };
+  const { managedFields: _, ...metadata } = membersOf(withoutLastApplied(object).metadata);
+  const head = { apiVersion: group === '' ? version : `${group}/${version}`, kind, metadata };
   if (isMetadataOnly(watched)) return head;
   const { apiVersion: __, kind: ___, metadata: ____, ...rest } = object;
   return withoutSecretValues({ ...head, ...rest });

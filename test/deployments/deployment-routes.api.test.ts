@@ -239,6 +239,32 @@ describe('the status of a deployment', () => {
     // Its older spelling.
     expect(await shown(group, 'output=rsync')).toEqual(answer);
   });
+
+  test('shows and stores no value of a Secret that kubectl has exported, nor one that was stored with it before', async () => {
+    const kept = { 'kubectl.kubernetes.io/last-applied-configuration': '{"stringData":{"password":"hunter7"}}' };
+    const exported = SECRET_MANIFEST.replace('{name: keys}', JSON.stringify({ name: 'keys', annotations: kept }));
+    const { group } = await deployment({ apps: { store: exported } });
+    await operator('POST', `${group}/approve`);
+    const { instance } = (await operator('POST', `${group}/instantiate`)).body;
+    const { db } = api.database;
+    const rows = await db.selectFrom('context_manifests').select('manifest').where('context', '=', instance).execute();
+    expect(rows).toEqual([{ manifest: expect.not.stringContaining('hunter7') }]);
+    const manifest = JSON.stringify({
+      ...JSON.parse(rows[0]?.manifest ?? ''),
+      metadata: { name: 'keys', annotations: kept },
+    });
+    await db.updateTable('context_manifests').set({ manifest }).where('context', '=', instance).execute();
+    for (const query of [
+      'output=detail',
+      'type=all&output=detail',
+      'format=legacy&output=detail',
+      'format=legacy&output=rsync',
+    ]) {
+      const answer = JSON.stringify(await shown(group, query));
+      expect([query, answer]).toEqual([query, expect.stringContaining('"name":"keys"')]);
+      expect([query, answer]).toEqual([query, expect.not.stringContaining('hunter7')]);
+    }
+  });
 });
 
 describe('what is not built', () => {

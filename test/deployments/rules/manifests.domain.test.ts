@@ -7,6 +7,8 @@ import { networkManifests } from '../../../domain/deployments/network-objects.ts
 import { type ReadDocument, readManifests } from '../../../domain/deployments/read-manifests.ts';
 import { refusalOf } from './refusal.ts';
 
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
 const object = (kind: string, name: string, more: object = {}) => ({
   apiVersion: 'v1',
   kind,
@@ -173,6 +175,30 @@ describe('a manifest to apply', () => {
     expect(withoutSecretValues({ kind: 'Secret', apiVersion: 'v1', data: 'aHVudGVyMg==' }).data).toBe(MASKED);
     const configMap = { apiVersion: 'v1', kind: 'ConfigMap', data: { a: 'b' } };
     expect(withoutSecretValues(configMap)).toBe(configMap);
+    const foreign = { apiVersion: 'example.org/v1', kind: 'Secret', data: { a: 'b' } };
+    expect(withoutSecretValues(foreign)).toBe(foreign);
+  });
+
+  test('is shown without the values that kubectl repeats in an annotation, or under a version that means the same', () => {
+    const metadata = { name: 's', annotations: { [LAST_APPLIED]: '{"data":{"a":"aHVudGVyMg=="}}', team: 'a' } };
+    const shown = withoutSecretValues({ apiVersion: 'v1', kind: 'Secret', metadata, data: { a: 'aHVudGVyMg==' } });
+    expect(shown).toEqual({
+      ...{ apiVersion: 'v1', kind: 'Secret', data: { a: MASKED } },
+      metadata: { name: 's', annotations: { [LAST_APPLIED]: MASKED, team: 'a' } },
+    });
+    expect(JSON.stringify(withoutSecretValues({ apiVersion: '/v1', kind: 'Secret', data: { a: 'x' } }))).toContain(
+      MASKED,
+    );
+  });
+
+  test.each(['Secret', 'ConfigMap'])('of kind %s is taken without what kubectl repeats of it, a list too', (kind) => {
+    const of = (name: string, annotations: object) => ({ apiVersion: 'v1', kind, metadata: { name, annotations } });
+    const items = [of('a', { [LAST_APPLIED]: '{"data":{}}' }), of('b', { [LAST_APPLIED]: '{}', team: 'b' })];
+    const read = readManifests([{ path: 'l.yaml', document: 0, data: { apiVersion: 'v1', kind: 'List', items } }]);
+    expect(read.manifests.map(({ manifest }) => manifest.metadata)).toEqual([
+      { name: 'a' },
+      { name: 'b', annotations: { team: 'b' } },
+    ]);
   });
 });
 
