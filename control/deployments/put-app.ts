@@ -7,7 +7,7 @@ import type { ReadArchive } from '../../domain/deployments/ports.ts';
 import type { Manifest } from '../../domain/deployments/read-manifests.ts';
 import { nameInPath, type RecordKind } from '../../domain/deployments/record-path.ts';
 import type { AppRecord, StoredRecord } from '../../domain/deployments/record-schema.ts';
-import { musterError } from '../../domain/errors.ts';
+import { isMusterError, musterError } from '../../domain/errors.ts';
 import type { Db } from '../../store/connection/database.ts';
 import { findFile, insertFile, insertManifests, type StoredManifest } from '../../store/deployments/app-manifests.ts';
 import { isAppInUse, isProfileInUse } from '../../store/deployments/contexts.ts';
@@ -68,7 +68,10 @@ export interface PreparedApp {
   bytes: number;
 }
 
-/** Reads and seals an archive before the transaction that stores it: the key may have to be made, by another connection. */
+/**
+ * Reads and seals an archive before the transaction that stores it: the key may have to be made, by another connection.
+ * Throws `render_failed`, naming the app, and `secret_store_unavailable`.
+ */
 export async function prepareApp(
   deps: Omit<AppDependencies, keyof RecordDependencies>,
   compositeApp: string,
@@ -76,7 +79,10 @@ export async function prepareApp(
   archive: Buffer,
   mostBytes?: number,
 ): Promise<PreparedApp> {
-  const { manifests, warnings, bytes } = await deps.readArchive(archive, mostBytes);
+  const { manifests, warnings, bytes } = await deps.readArchive(archive, mostBytes).catch((error: unknown) => {
+    if (!isMusterError(error) || error.code !== 'render_failed') throw error;
+    throw musterError('render_failed', `App '${name}': ${error.detail}`);
+  });
   const stored: StoredManifest[] = [];
   for (const manifest of manifests) stored.push(await storedManifest(deps, manifest));
   const sealed = await deps.archiveSeal.seal(archive, placeOfArchive(`${compositeApp}/apps/${name}`));

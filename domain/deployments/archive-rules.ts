@@ -19,6 +19,30 @@ export function isManifestFile(path: string): boolean {
   return /\.ya?ml$/i.test(path);
 }
 
+const TEMPLATES = '/templates/';
+
+/** Returns the folder of a Helm chart among paths, empty for the top; null without one. */
+export function chartAmong(paths: readonly string[]): string | null {
+  const plain = paths.map((path) => path.replace(/^(\.\/)+/, ''));
+  const folders = plain.filter((path) => `/${path}`.endsWith('/Chart.yaml'));
+  const charts = new Set(folders.map((path) => path.slice(0, -'Chart.yaml'.length)));
+  if (charts.size === 0) return null;
+  // There may be very many paths, and very long ones: each is cut twice at most.
+  const parents = plain.flatMap((path) => {
+    const within = `/${path}`;
+    return [within.indexOf(TEMPLATES), within.lastIndexOf(TEMPLATES)].map((at) => (at < 0 ? null : path.slice(0, at)));
+  });
+  return parents.find((parent) => parent !== null && charts.has(parent)) ?? null;
+}
+
+/** Throws `render_failed` where the paths of an archive have a Helm chart: its templates are no manifests. */
+export function checkNoChart(paths: readonly string[]): void {
+  const chart = chartAmong(paths);
+  if (chart === null) return;
+  const where = chart === '' ? '' : ` in '${chart.slice(0, 200)}'`;
+  throw refused(`it has a Helm chart${where}, and charts are not rendered: pack the output of 'helm template'`);
+}
+
 /**
  * Returns the check of one archive's entries, in their order. It throws `render_failed` for an entry that is not allowed.
  * `mostBytes`: less than the limit where others have used some of it.

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { extract } from 'tar-stream';
-import { ARCHIVE_LIMITS, archiveCheck, isManifestFile } from '../../domain/deployments/archive-rules.ts';
+import { ARCHIVE_LIMITS, archiveCheck, checkNoChart, isManifestFile } from '../../domain/deployments/archive-rules.ts';
 import { isMusterError, musterError } from '../../domain/errors.ts';
 
 const inflate = promisify(gunzip);
@@ -30,11 +30,13 @@ export async function unpackManifests(
   });
   const check = archiveCheck(mostBytes);
   const files: ManifestFile[] = [];
+  const paths: string[] = [];
   let bytes = 0;
   try {
     for await (const entry of Readable.from([tar]).pipe(extract())) {
       const { name, type, size } = entry.header;
       check({ path: name, type: type ?? 'file', size: size ?? 0 });
+      paths.push(name);
       bytes += size ?? 0;
       if (type === 'directory' || !isManifestFile(name)) entry.resume();
       else files.push({ path: name, bytes: await bytesOf(entry) });
@@ -43,6 +45,7 @@ export async function unpackManifests(
     if (isMusterError(error)) throw error;
     throw musterError('render_failed', 'The archive is refused: its tar cannot be read');
   }
+  checkNoChart(paths);
   return { files, bytes };
 }
 

@@ -41,6 +41,12 @@ describe('an archive', () => {
     expect(await refusal(gzipSync(Buffer.alloc(100 * 2 ** 20)))).toContain('unpacked');
     expect(await refusal(await archiveOf([['a.yaml', '#'.repeat(2 ** 20 + 1)]]))).toContain('larger than 1048576');
     expect(await refusal(await archiveOf([['README.md', 'x']]))).toContain('no manifest');
+    const chart = ['agent/Chart.yaml', 'agent/templates/a.yaml'].map(
+      (path) => [path, manifest('"{{ .Values.x }}"')] as const,
+    );
+    expect(await refusal(await archiveOf(chart))).toContain("a Helm chart in 'agent/', and charts are not rendered");
+    const broken = [...chart, ['agent/templates/b.yaml', '{{ if }}: ['] as const];
+    expect(await refusal(await archiveOf(broken))).toContain('a Helm chart');
     expect(await refusal(Buffer.from('not gzip'))).toContain('no .tar.gz');
     expect(await refusal(gzipSync(Buffer.from('not tar'.repeat(200))))).toContain('tar cannot be read');
     expect(await refusal(Buffer.alloc(16 * 2 ** 20 + 1))).toContain('larger than 16777216');

@@ -92,6 +92,13 @@ describe('deployment', () => {
       'two.yaml',
       `name: two\ninstantiate: false\napps:\n  - {name: agent, placement: ${placement}}\n---\nname: three\ninstantiate: false\napps:\n  - {name: other, placement: ${placement}}\n`,
     );
+    const chart = join(dir, 'chart');
+    mkdirSync(join(chart, 'templates'), { recursive: true });
+    for (const name of ['Chart.yaml', 'templates/a.yaml']) writeFileSync(join(chart, name), MANIFESTS);
+    expect(await run(['apply', '-f', file, '--manifests', `agent=${chart}`])).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining('Helm chart'),
+    });
     const args = ['apply', '-f', file, '--manifests', folder, '--manifests', `other=${folder}`];
     const dry = await run([...args, '--dry-run=request']);
     expect(dry.exit).toBe(0);

@@ -379,13 +379,15 @@ describe('an app', () => {
   });
 
   test.each([
-    ['a broken document', 'a: [', 422, 'render_failed'],
-    ['no manifest', 'just: text', 422, 'render_failed'],
-  ])('is refused with %s, and nothing is stored', async (_what, text, status, code) => {
+    ['a broken document', ['a.yaml'], 'a: ['],
+    ['no manifest', ['a.yaml'], 'just: text'],
+    ['a chart', ['agent/Chart.yaml', 'agent/templates/all.yaml'], MANIFESTS],
+  ])('is refused with %s, and nothing is stored', async (_what, paths, text) => {
     const { compositeApp } = await deployment();
-    const archive = await archiveOf([['a.yaml', text]]);
+    const archive = await archiveOf(paths.map((path) => [path, text]));
     const refused = await operator('POST', `${compositeApp}/apps`, formOfArchive(named('bad'), archive), FORM_HEADERS);
-    expect([refused.status, refused.body.code]).toEqual([status, code]);
+    expect([refused.status, refused.body.code]).toEqual([422, 'render_failed']);
+    expect(refused.body.detail).toContain("App 'bad': ");
     expect((await operator('GET', `${compositeApp}/apps/bad`, undefined, { accept: '*/*' })).status).toBe(404);
   });
 });

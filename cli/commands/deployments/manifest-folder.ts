@@ -1,6 +1,7 @@
 /** Manifests in a folder of this machine, as one text. */
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join, relative, resolve } from 'node:path';
+import { chartAmong } from '../../../domain/deployments/archive-rules.ts';
 import { usage } from '../../failure.ts';
 import { fileTrouble } from '../../input/file-trouble.ts';
 
@@ -18,6 +19,12 @@ export async function readManifestFolder(given: string): Promise<{ app: string; 
   const app = at === -1 ? basename(folder) : given.slice(0, at);
   const files = await manifestFiles(folder, given);
   if (files.length === 0) throw usage(`--manifests ${given}: the folder has no file *.yaml or *.yml`);
+  // The API would see one text, and no chart.
+  if (chartAmong(files.map((file) => relative(folder, file))) !== null)
+    throw usage(
+      `--manifests ${given}: it has a Helm chart, and charts are not rendered`,
+      "pack the output of 'helm template'",
+    );
   const texts: string[] = [];
   for (const file of files) texts.push(`# ${relative(folder, file)}\n${await reading(given, readFile(file, 'utf8'))}`);
   const manifests = texts.map((text) => text.trimEnd()).join('\n---\n');

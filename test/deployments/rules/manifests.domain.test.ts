@@ -1,6 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { ARCHIVE_LIMITS, archiveCheck, isManifestFile } from '../../../domain/deployments/archive-rules.ts';
+import {
+  ARCHIVE_LIMITS,
+  archiveCheck,
+  checkNoChart,
+  isManifestFile,
+} from '../../../domain/deployments/archive-rules.ts';
 import { MASKED, manifestToApply, withoutSecretValues } from '../../../domain/deployments/manifest-cleaning.ts';
 import { INSTALL_ORDER, inInstallOrder } from '../../../domain/deployments/manifest-order.ts';
 import { networkManifests } from '../../../domain/deployments/network-objects.ts';
@@ -46,6 +51,18 @@ describe('an archive', () => {
       check(['a/', 'directory', 0], ['a/..b.yaml'], ['README.md', 'file', ARCHIVE_LIMITS.manifestBytes + 1]),
     ).toBeNull();
     expect(['a.yaml', 'b/c.YML', 'yaml', 'a.yaml.txt'].map(isManifestFile)).toEqual([true, true, false, false]);
+  });
+
+  test.each<[string, string[], boolean]>([
+    ['a chart at its top', ['templates/a.yaml', 'Chart.yaml', 'values.yaml'], true],
+    ['a chart in a folder', ['./deploy/agent/Chart.yaml', './deploy/agent/templates/NOTES.txt'], true],
+    ['a chart in a folder of templates', ['templates/a/Chart.yaml', 'templates/a/templates/b.yaml'], true],
+    ['a Chart.yaml without templates', ['Chart.yaml', 'other/templates/a.yaml'], false],
+    ['templates without a Chart.yaml', ['templates/a.yaml', 'MyChart.yaml'], false],
+  ])('with %s: %j (refused: %p)', (_what, paths, isRefused) => {
+    const refused = refusalOf(() => checkNoChart(paths));
+    expect(refused?.code).toBe(isRefused ? 'render_failed' : undefined);
+    if (isRefused) expect(refused?.detail).toContain("pack the output of 'helm template'");
   });
 
   test('is limited in entries and in all bytes together', () => {
