@@ -34,10 +34,12 @@ describe('kv-pairs', () => {
     const listed = (await admin('GET', url)).body.map(({ metadata }: typeof whole) => metadata.name);
     expect(listed).toEqual(['site', 'another']);
     expect((await admin('GET', `${url}/site`)).body).toEqual(whole);
-    const value = await admin('GET', `${url}/site/?key=zone`);
-    expect([value.status, value.body]).toEqual([200, 'a']);
-    expect(await codeOf('GET', `${url}/site/?key=nosuch`)).toEqual([404, 'not_found']);
-    expect(await codeOf('GET', `${url}/site/?key=constructor`)).toEqual([404, 'not_found']);
+    for (const site of [`${url}/site/`, `${url}/site`]) {
+      const value = await admin('GET', `${site}?key=zone`);
+      expect([value.status, value.body]).toEqual([200, 'a']);
+      expect(await codeOf('GET', `${site}?key=nosuch`)).toEqual([404, 'not_found']);
+      expect(await codeOf('GET', `${site}?key=constructor`)).toEqual([404, 'not_found']);
+    }
     expect(await codeOf('POST', url, body)).toEqual([409, 'already_exists']);
     expect(await codeOf('DELETE', `${url}/site`)).toEqual([204, null]);
     expect(await codeOf('DELETE', `${url}/site`)).toEqual([404, 'not_found']);

@@ -471,31 +471,3 @@ describe('what waits for others', () => {
     },
   );
 });
-
-describe('a record', () => {
-  test('is asked for with a slash and a query, as EMCO asks', async () => {
-    const { group } = await deployment();
-    expect((await operator('GET', `${group}/intents/?intent=all`)).body).toMatchObject(named('all'));
-    const intents = `${group}/generic-placement-intents/where/app-intents`;
-    expect((await operator('GET', `${intents}/?app-name=agent`)).body).toMatchObject({ 'app-name': 'agent' });
-    expect(await codeOf('GET', `${intents}/?app-name=other`)).toEqual([404, 'not_found']);
-  });
-
-  test('has a parent, a good body and no PUT', async () => {
-    const { project, compositeApp } = await deployment();
-    expect(
-      await codeOf('POST', '/v2/projects/nosuch/composite-apps', { ...named('a'), spec: { version: 'v' } }),
-    ).toEqual([404, 'not_found']);
-    expect(await codeOf('GET', '/v2/projects/a%2Fb')).toEqual([404, 'not_found']);
-    expect(await codeOf('POST', '/v2/projects', '{')).toEqual([422, 'body_not_json']);
-    expect(await codeOf('POST', '/v2/projects')).toEqual([400, 'bad_request']);
-    expect(await codeOf('DELETE', project)).toEqual([409, 'has_children']);
-    expect(await codeOf('PUT', compositeApp, {})).toEqual([405, 'method_not_allowed']);
-    expect(await codeOf('GET', `${project}/logical-clouds/default/user-permissions`)).toEqual([
-      501,
-      'level_not_supported',
-    ]);
-    expect((await api.as(api.tokens.reader, 'POST', '/v2/projects', named('r'))).status).toBe(403);
-    expect((await operator('POST', '/v2/controllers', { ...named('c'), spec: {} })).status).toBe(403);
-  });
-});

@@ -15,6 +15,7 @@ import type { ApiServer } from '../../server/api-server.ts';
 import { readForm } from '../../server/multipart.ts';
 import { negotiate } from '../../server/negotiate.ts';
 import type { DeploymentApi } from './dependencies.ts';
+import { listRoutes, type Picked } from './list-routes.ts';
 import { NOT_BUILT } from './not-built.ts';
 import { NOT_JSON } from './not-json.ts';
 import { COMPOSITE_APP, paramsOf, recordAt } from './record-paths.ts';
@@ -85,23 +86,13 @@ export async function appRoutes(app: ApiServer, deps: DeploymentApi): Promise<vo
       return reply.code(201).send(await addProfile(deps, acting(request), parent, metadata, file));
     },
   );
-  fileRoutes(app, deps, { kind: 'profile', above: PROFILE, base: profiles, item: '/:app_profile' });
-  app.get(
-    `${profiles}/`,
-    {
-      schema: {
-        ...{ tags, summary: 'Read the profile of an app', params: paramsOf(profiles), hide: true },
-        querystring: z.object({ 'app-name': z.string().describe('name of the app') }),
-        response: { 200: StoredRecordSchema },
-      },
-      config: { access: 'reader', class: 'list', refuses: ['not_found'] },
+  fileRoutes(app, deps, {
+    ...{ kind: 'profile', above: PROFILE, base: profiles, item: '/:app_profile' },
+    picked: {
+      ...{ parameter: 'app-name', text: 'only the profile of this app', answer: StoredRecordSchema },
+      of: profileOf,
     },
-    async ({ params, query }) => {
-      const name = query['app-name'];
-      const all = await recordsOf(deps, 'profile', recordAt(PROFILE, params));
-      return profileOf(all, name);
-    },
-  );
+  });
   app.delete(
     `${profiles}/:app_profile`,
     {
@@ -123,22 +114,17 @@ interface Files {
   above: string;
   base: string;
   item: string;
+  picked?: Picked;
 }
 
 /** Declares list and read; the file of a record is for operators. */
-function fileRoutes(app: ApiServer, deps: DeploymentApi, { kind, above, base, item }: Files): void {
+function fileRoutes(app: ApiServer, deps: DeploymentApi, { kind, above, base, item, picked }: Files): void {
   const word = kind === 'app' ? 'app' : 'app profile';
-  app.get(
-    base,
-    {
-      schema: {
-        ...{ tags, summary: `List each ${word}, in the order in which they were added`, params: paramsOf(base) },
-        response: { 200: z.array(StoredRecordSchema) },
-      },
-      config: { access: 'reader', class: 'list', refuses: ['not_found'] },
-    },
-    ({ params }) => recordsOf(deps, kind, recordAt(above, params)),
-  );
+  listRoutes(app, base, {
+    ...{ tag: 'projects', hasParent: true, picked },
+    summary: `List each ${word}, in the order in which they were added`,
+    all: (names) => recordsOf(deps, kind, recordAt(above, names)),
+  });
   app.get(
     `${base}${item}`,
     {

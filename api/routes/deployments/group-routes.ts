@@ -18,6 +18,7 @@ import {
   StatusAnswerSchema,
   StatusQuerySchema,
   type StoredRecord,
+  StoredRecordSchema,
 } from '../../../domain/deployments/record-schema.ts';
 import { musterError } from '../../../domain/errors.ts';
 import { acting } from '../../acting.ts';
@@ -115,9 +116,8 @@ export async function groupRoutes(app: ApiServer, deps: DeploymentApi): Promise<
   recordRoutes(app, deps, {
     ...intents(deps, 'intent', GROUP),
     ...{ base: `${GROUP}/intents`, item: '/:intent', schema: IntentSchema },
-    pick: {
-      parameter: 'intent',
-      text: 'name of the intent',
+    picked: {
+      ...{ parameter: 'intent', text: 'only the intent with this name', answer: StoredRecordSchema },
       of: (all, name) => only(all, name, (each) => each.metadata.name),
     },
   });
@@ -128,8 +128,8 @@ export async function groupRoutes(app: ApiServer, deps: DeploymentApi): Promise<
   recordRoutes(app, deps, {
     ...intents(deps, 'app-intent', PLACEMENT),
     ...{ base: `${PLACEMENT}/app-intents`, item: '/:app_intent', schema: AppIntentSchema },
-    pick: {
-      ...{ parameter: 'app-name', text: 'name of the app' },
+    picked: {
+      ...{ parameter: 'app-name', text: 'only name and intent of this app', answer: AppIntentSchema.shape.spec },
       of: (all, name) => only(all, name, ({ spec }) => spec?.['app-name']).spec,
     },
   });

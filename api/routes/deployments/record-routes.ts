@@ -1,3 +1,4 @@
+import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { addRecord, getRecord, recordsOf, removeRecord } from '../../../control/deployments/records.ts';
 import type { Acting } from '../../../domain/access/acting.ts';
@@ -10,6 +11,7 @@ import { NoContentSchema } from '../../answers.ts';
 import type { ApiServer } from '../../server/api-server.ts';
 import type { RefusedAs } from '../../server/route-config.ts';
 import type { DeploymentApi } from './dependencies.ts';
+import { listRoutes, type Picked } from './list-routes.ts';
 import { NOT_JSON } from './not-json.ts';
 import { type Names, paramsOf, recordAt } from './record-paths.ts';
 
@@ -36,38 +38,25 @@ export interface Collection {
   /** Default: the record is added, or removed, and nothing else happens; `false`: the lane has a route of its own. */
   add?(by: Acting, parent: string, given: Given, names: Names): Promise<StoredRecord>;
   remove?: ((by: Acting, path: string, names: Names) => Promise<void>) | false;
-  /** The collection, asked for with a slash and a query, as EMCO's clients ask. */
-  pick?: { parameter: string; text: string; of(records: StoredRecord[], value: string): unknown };
+  /** What the collection answers in place of its list. */
+  picked?: Picked;
+  /** A text that a record answers in place of itself; it is read by the record's path. */
+  value?: { parameter: string; text: string; of(path: string, value: string): Promise<string> };
 }
 
 /** Declares list, add, read and remove of a collection. */
 export function recordRoutes(app: ApiServer, deps: DeploymentApi, collection: Collection): void {
-  const { kind, above, base, item, access, schema, tag, refuses = [], add, remove, pick } = collection;
+  const { kind, above, base, item, access, schema, tag, refuses = [], add, remove, picked } = collection;
   const tags = [tag];
   const word = RECORDS[kind].word.toLowerCase();
   const parentOf = (names: Names) => (above === null ? null : recordAt(above, names));
   const ofParent = paramsOf(base);
   const ofItem = paramsOf(`${base}${item}`);
-  const list = {
-    schema: {
-      tags,
-      summary: `List each ${word}, in the order in which they were made`,
-      ...(above === null ? {} : { params: ofParent }),
-      response: { 200: z.array(StoredRecordSchema) },
-    },
-    config: { access: 'reader', class: 'list', ...(above === null ? {} : { refuses: NOT_FOUND }) },
-  } as const;
-  const all = (names: Names) =>
-    collection.list === undefined ? recordsOf(deps, kind, parentOf(names)) : collection.list(names);
-  app.get(base, list, ({ params }) => all(params as Names));
-  if (pick !== undefined) {
-    const querystring = z.object({ [pick.parameter]: z.string().describe(pick.text) });
-    app.get(
-      `${base}/`,
-      { ...list, schema: { ...list.schema, querystring, response: { 200: z.unknown() }, hide: true } },
-      async ({ params, query }) => pick.of(await all(params as Names), String((query as Names)[pick.parameter])),
-    );
-  }
+  listRoutes(app, base, {
+    ...{ tag, picked, hasParent: above !== null },
+    summary: `List each ${word}, in the order in which they were made`,
+    all: (names) => (collection.list === undefined ? recordsOf(deps, kind, parentOf(names)) : collection.list(names)),
+  });
   app.post(
     base,
     {
@@ -96,14 +85,7 @@ export function recordRoutes(app: ApiServer, deps: DeploymentApi, collection: Co
       return reply.code(201).send(made);
     },
   );
-  app.get(
-    `${base}${item}`,
-    {
-      schema: { tags, summary: `Read a ${word}`, params: ofItem, response: { 200: StoredRecordSchema } },
-      config: { access: 'reader', class: 'quick', refuses: ['not_found'] },
-    },
-    ({ params }) => getRecord(deps, kind, recordAt(`${base}${item}`, params)),
-  );
+  readRoutes(app, deps, collection);
   if (remove === false) return;
   app.delete(
     `${base}${item}`,
@@ -119,4 +101,37 @@ export function recordRoutes(app: ApiServer, deps: DeploymentApi, collection: Co
       return reply.code(204).send();
     },
   );
+}
+
+/** Declares the reading of a record; where it has a value to ask for, with a query too. */
+function readRoutes(app: ApiServer, deps: DeploymentApi, { kind, base, item, tag, value }: Collection): void {
+  const path = `${base}${item}`;
+  const read = {
+    schema: { tags: [tag], summary: `Read a ${RECORDS[kind].word.toLowerCase()}`, params: paramsOf(path) },
+    config: { access: 'reader', class: 'quick', refuses: NOT_FOUND },
+  } as const;
+  if (value === undefined) {
+    app.get(path, { ...read, schema: { ...read.schema, response: { 200: StoredRecordSchema } } }, ({ params }) =>
+      getRecord(deps, kind, recordAt(path, params)),
+    );
+    return;
+  }
+  const asked = z.string().describe(value.text);
+  const answer = async (params: Names, query: Partial<Names>, reply: FastifyReply) => {
+    const record = recordAt(path, params);
+    const given = query[value.parameter];
+    if (given === undefined) return getRecord(deps, kind, record);
+    // A text is sent as it is, and this is JSON.
+    return reply.type('application/json').send(JSON.stringify(await value.of(record, given)));
+  };
+  const response = { 200: z.union([StoredRecordSchema, z.string()]) };
+  // EMCO's clients put a slash before the query.
+  for (const [url, querystring, hide] of [
+    [path, z.object({ [value.parameter]: asked.optional() }), false],
+    [`${path}/`, z.object({ [value.parameter]: asked }), true],
+  ] as const) {
+    app.get(url, { ...read, schema: { ...read.schema, querystring, response, hide } }, ({ params, query }, reply) =>
+      answer(params, query as Partial<Names>, reply),
+    );
+  }
 }
