@@ -2,7 +2,7 @@
 import { cleanText } from '../../domain/deployments/answer-class.ts';
 import type { Phase } from '../../domain/deployments/context-state.ts';
 import { type Members, membersOf } from '../../domain/deployments/members.ts';
-import { type ClusterRef, parseClusterName } from '../../domain/deployments/naming.ts';
+import { parseClusterName } from '../../domain/deployments/naming.ts';
 import type { MemberCluster, MemberClusters, ReadKubeconfig } from '../../domain/deployments/ports.ts';
 import { isExhausted, leftOf, type RetryRule, waitSeconds } from '../../domain/deployments/retry.ts';
 import { ruleOf } from '../../domain/deployments/retry-rule.ts';
@@ -71,15 +71,9 @@ export interface Away {
 
 /** Returns the key of a group. Throws `bad_data` for a text that is no cluster. */
 export function groupOf({ context, cluster, app, phase }: GroupInput): PhaseGroup {
-  const ref = parseClusterName(cluster) ?? looseName(cluster);
+  const ref = parseClusterName(cluster);
+  if (ref === null) throw musterError('bad_data', `'${cluster.slice(0, 100)}' is no cluster`);
   return { context, app, phase, ...ref };
-}
-
-/** Names of records may be longer than those that a label has room for. */
-function looseName(text: string): ClusterRef {
-  const [provider, cluster, ...more] = text.split('+');
-  if (provider && cluster && more.length === 0) return { provider, cluster };
-  throw musterError('bad_data', `'${text.slice(0, 100)}' is no cluster`);
 }
 
 /** Returns the AppContext while its phase is to go on; null when it is stopped, or something else is wanted. */

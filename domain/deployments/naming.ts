@@ -9,6 +9,9 @@ export interface ClusterRef {
 /** Form of every name of this lane, and of a label's value. */
 export const NAME_PATTERN = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
 
+/** Longest name of a record. */
+export const NAME_MAX = 128;
+
 /** The label that every applied object has. Its value names the AppContext and the app. */
 export const DEPLOYMENT_LABEL = 'emco/deployment-id';
 
@@ -27,7 +30,12 @@ export function clusterName({ provider, cluster }: ClusterRef): string {
 /** Returns the parts of `<provider>+<cluster>`; null when the text has not exactly one plus or a part is no name. */
 export function parseClusterName(text: string): ClusterRef | null {
   const [provider = '', cluster = '', ...more] = text.split('+');
-  return more.length === 0 && isLabelValue(provider) && isLabelValue(cluster) ? { provider, cluster } : null;
+  return more.length === 0 && isName(provider) && isName(cluster) ? { provider, cluster } : null;
+}
+
+/** Whether a text can be the name of a record: 1 to 128 characters. */
+function isName(text: string): boolean {
+  return text.length <= NAME_MAX && NAME_PATTERN.test(text);
 }
 
 /** Whether a text is a name that a label may have as its value: 1 to 63 characters. */

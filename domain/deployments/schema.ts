@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import { AFTER_ID_TEXT, LIMIT_TEXT, text } from '../schema.ts';
 import { CONNECTIVITIES } from './connectivity.ts';
-import { NAME_PATTERN } from './naming.ts';
+import { NAME_MAX, NAME_PATTERN } from './naming.ts';
 
 /** Name of a record. */
-export const NameSchema = text(1, 128).regex(
+export const NameSchema = text(1, NAME_MAX).regex(
   NAME_PATTERN,
   'must begin and end with a letter or digit and have letters, digits, hyphen, underscore or dot between',
 );

@@ -69,9 +69,9 @@ function names(texts: readonly string[] = [], words: string): readonly string[] 
 
 function clusterOf(text: string): ClusterRef {
   const cluster = parseClusterName(text);
-  if (cluster !== null) return cluster;
+  if (cluster !== null && isLabelValue(cluster.provider) && isLabelValue(cluster.cluster)) return cluster;
   const hint = text.includes('+')
-    ? 'it must be <provider>+<cluster>'
+    ? 'it must be <provider>+<cluster>, each of at most 63 characters'
     : 'a + must be sent as %2B: <provider>%2B<cluster>';
   throw invalid('Invalid cluster query', `'${text.slice(0, 150)}': ${hint}`);
 }

@@ -15,8 +15,7 @@ const admin = (method: string, url: string, body?: unknown, headers?: Record<str
   api.as(api.tokens.admin, method, url, body, headers);
 
 /** Makes a provider; returns the path of its clusters. */
-async function provider(): Promise<{ name: string; clusters: string }> {
-  const name = `lab-${++count}`;
+async function provider(name = `lab-${++count}`): Promise<{ name: string; clusters: string }> {
   expect((await admin('POST', V2, named(name))).status).toBe(201);
   return { name, clusters: `${V2}/${name}/clusters` };
 }
@@ -89,6 +88,19 @@ describe('a cluster', () => {
       labels: [],
       updated_by: 'token/root',
     });
+  });
+
+  test('with the longest names is read, is the end of a page, and is removed', async () => {
+    const { clusters, name } = await provider('p'.repeat(128));
+    const longest = 'c'.repeat(128);
+    await admin('POST', clusters, formOf(named(longest), kubeconfigOf()), FORM_HEADERS);
+    await admin('POST', clusters, formOf(named('d'), kubeconfigOf()), FORM_HEADERS);
+    const short = `${name}%2B${longest}`;
+    expect((await admin('GET', `/api/v1/clusters/${short}`)).body).toMatchObject({ provider: name, name: longest });
+    const page = (await admin('GET', `/api/v1/clusters?limit=1&after_id=${short}`)).body;
+    expect(page.clusters).toMatchObject([{ provider: name, name: 'd' }]);
+    expect((await admin('DELETE', `${clusters}/${longest}`)).status).toBe(204);
+    expect((await admin('GET', `/api/v1/clusters/${short}`)).body).toMatchObject({ status: 404, code: 'not_found' });
   });
 
   test('has its kubeconfig sealed in its own place, and nothing of it anywhere else', async () => {

@@ -121,6 +121,9 @@ describe('placement', () => {
   });
 });
 
+/** A name as long as a record may have it. */
+const LONGEST = 'n'.repeat(128);
+
 describe('names', () => {
   test.each([
     ['lab+north', { provider: 'lab', cluster: 'north' }],
@@ -130,6 +133,8 @@ describe('names', () => {
     ['lab+north+1', null],
     ['lab north', null],
     ['-lab+north', null],
+    [`${LONGEST}+${LONGEST}`, { provider: LONGEST, cluster: LONGEST }],
+    [`lab+${LONGEST}n`, null],
   ])('of a cluster: %j', (text, expected) => {
     expect(parseClusterName(text)).toEqual(expected);
   });

@@ -65,6 +65,7 @@ describe('a status query', () => {
   test.each<[GivenQuery, string]>([
     [{ cluster: ['north'] }, 'Invalid cluster query'],
     [{ cluster: ['lab north'] }, 'Invalid cluster query'],
+    [{ cluster: [`lab+${'n'.repeat(64)}`] }, 'Invalid cluster query'],
     [{ type: ['foo'] }, 'Invalid query type'],
     [{ output: ['long'] }, 'Invalid query output'],
     [{ instance: [''] }, 'Invalid query instance'],
