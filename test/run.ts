@@ -6,6 +6,7 @@
  *     npm test -- domain           one suite
  *     npm test -- domain limit     of one suite, what has "limit" in its path
  *     npm test -- python --warm    every playbook of the Python tests by a warm process
+ *     npm test -- runs             of activity, e2e and python, what runs playbooks
  *     npm test -- runs --cold      every playbook by an Ansible of its own, where tests otherwise keep warm processes
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -13,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { postgresUser } from '../deploy/stack/postgres-user.ts';
 import { runBeside, type SuiteBeside } from './suite-beside.ts';
-import { type Counts, SUITES, type Suite } from './suites.ts';
+import { type Counts, PARTS, SUITES, type Suite } from './suites.ts';
 
 const strict = process.env.MUSTER_TEST_REQUIRE === 'all';
 /** Free memory from which programs in Go may take more of it to take less time, bytes. */
@@ -22,9 +23,9 @@ let interrupted = false;
 
 function chosenSuites(name: string | undefined): Suite[] {
   if (name === undefined) return SUITES;
-  const suites = SUITES.filter((suite) => (suite.group ?? suite.name) === name);
+  const suites = [...SUITES, ...PARTS].filter((suite) => (suite.group ?? suite.name) === name);
   if (suites.length > 0) return suites;
-  const names = new Set(SUITES.map((suite) => suite.group ?? suite.name));
+  const names = new Set([...SUITES, ...PARTS].map((suite) => suite.group ?? suite.name));
   process.stderr.write(`There is no suite "${name}". Suites: ${[...names].join(', ')}\n`);
   process.exit(2);
 }

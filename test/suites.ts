@@ -48,6 +48,13 @@ export interface SuiteOptions {
 /** Tests that break clusters or what works on them, or need all room, one at a time. */
 const FAULTS = '/(break-cluster|broken-work|dev-cluster|job-trouble|taken-down|vectors)[.]cluster[.]';
 
+/** Tests of runs, with warm processes or without, and of what makes runs: a part of the path. */
+const RUNS = '/test/(runs/|sessions/(?!cluster/)|schedules/drift[.]|batches/fleet[.]|propagation/plans/ansible-handler[.])';
+/** The same of `ansible/tests`, as an expression of pytest over names of files and tests. */
+const PYTHON_RUNS =
+  'test_launcher or test_warm or test_pod_warm or test_pod_ansible or test_events or test_results or test_masking or ' +
+  'test_early_ends or test_uncertain or test_check or test_ara or test_defaults or test_remote_shell or test_s3_creds';
+
 /** In the order in which they run. */
 export const SUITES: Suite[] = [
   {
@@ -64,7 +71,7 @@ export const SUITES: Suite[] = [
     name: 'python',
     title: 'launcher, callback plugin, strategies, steps of a pod, node agent',
     beside: true,
-    run: runPytest,
+    run: (options) => runPytest(options),
   },
   {
     name: 'types',
@@ -107,6 +114,19 @@ export const SUITES: Suite[] = [
   },
 ];
 
+/** Parts of the suites, which run only when they are chosen: `runs` with `--cold` and with `--warm` shows that nothing differs. */
+export const PARTS: Suite[] = [
+  {
+    name: 'runs-python',
+    title: 'launcher, callback plugin and pods that run playbooks',
+    group: 'runs',
+    beside: true,
+    run: (options) => runPytest(options, PYTHON_RUNS),
+  },
+  partOfLevel('activity', 'activities that run playbooks'),
+  { ...partOfLevel('e2e', 'sessions through the outer doors'), after: ['runs-python'] },
+];
+
 function module(path: string): string {
   return join(ROOT, 'node_modules', path);
 }
@@ -114,6 +134,12 @@ function module(path: string): string {
 /** One level of jest tests, which is a project of jest.config.js. */
 function level(name: string, title: string): Suite {
   return { name, title, run: (options) => runJest(name, options) };
+}
+
+/** The tests of runs of a level. */
+function partOfLevel(name: string, title: string): Suite {
+  const others = ['--testPathIgnorePatterns', `^(?!.*(${RUNS}))`];
+  return { name: `runs-${name}`, title, group: 'runs', run: (options) => runJest(name, options, others) };
 }
 
 /** A tool that has no tests of its own counts as one. */
@@ -183,11 +209,11 @@ async function runCluster(options: SuiteOptions, more: string[]): Promise<Counts
   }
 }
 
-/** The tests of each Python program, which have settings of their own. */
-async function runPytest(options: SuiteOptions): Promise<Counts> {
+/** The tests of each Python program, which have settings of their own; `only`: those of Ansible's programs that an expression of pytest names. */
+async function runPytest(options: SuiteOptions, only?: string): Promise<Counts> {
   const counts = nothing();
-  for (const program of ['ansible', 'agent']) {
-    const { passed, failed, skipped, failures } = await runPytestOf(program, options);
+  for (const program of only === undefined ? ['ansible', 'agent'] : ['ansible']) {
+    const { passed, failed, skipped, failures } = await runPytestOf(program, options, only);
     counts.passed += passed;
     counts.failed += failed;
     counts.skipped.push(...skipped);
@@ -196,12 +222,17 @@ async function runPytest(options: SuiteOptions): Promise<Counts> {
   return counts;
 }
 
-async function runPytestOf(program: string, { workDir, patterns, output }: SuiteOptions): Promise<Counts> {
+async function runPytestOf(
+  program: string,
+  { workDir, patterns, output }: SuiteOptions,
+  only?: string,
+): Promise<Counts> {
   const binDir = process.env.MUSTER_ANSIBLE_BIN_DIR;
   if (binDir === undefined) throw new Error('MUSTER_ANSIBLE_BIN_DIR is not set: run through "npm test"');
   const report = join(workDir, `python-${program}.xml`);
   const args = ['-m', 'pytest', join(program, 'tests'), '-q', `--junitxml=${report}`];
-  if (patterns.length > 0) args.push('-k', patterns.join(' or '));
+  const named = [...(only === undefined ? [] : [only]), ...(patterns.length > 0 ? [patterns.join(' or ')] : [])];
+  if (named.length > 0) args.push('-k', named.map((each) => `(${each})`).join(' and '));
   const status = await run(join(binDir, 'python'), args, output);
   if (!existsSync(report)) return { ...nothing(), failed: 1 };
   const xml = readFileSync(report, 'utf8');
