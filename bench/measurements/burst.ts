@@ -9,6 +9,8 @@ import { quantile } from '../statistics.ts';
 const SESSIONS = 1_000;
 const CLIENTS = 8;
 const STARTED_WITHIN_S = 60;
+const BAR_PER_SECOND = 500;
+const BAR_MS = 100;
 /** Looking is work too, so it is done seldom. */
 const LOOK_MS = 500;
 
@@ -41,11 +43,16 @@ export async function measureBurst(stack: MusterStack, configuration: string): P
   await clear(stack);
   return {
     what: `${SESSIONS} sessions posted by ${CLIENTS} clients, max_running_sessions 0`,
-    bar: `200/s at p95 < 100 ms, all workflows started within ${STARTED_WITHIN_S} s`,
+    bar: `${BAR_PER_SECOND}/s at p95 < ${BAR_MS} ms, all workflows started within ${STARTED_WITHIN_S} s`,
     measured:
       `${round(rate, 0)}/s, p50 ${round(p50, 0)} ms, p95 ${round(p95, 0)} ms, ` +
       `${started} workflows started in ${round(seconds, 1)} s, ${refused.length} refused`,
-    met: rate >= 200 && p95 < 100 && seconds <= STARTED_WITHIN_S && started === SESSIONS && refused.length === 0,
+    met:
+      rate >= BAR_PER_SECOND &&
+      p95 < BAR_MS &&
+      seconds <= STARTED_WITHIN_S &&
+      started === SESSIONS &&
+      refused.length === 0,
     samples: { latencies_ms: latencies.map((latency) => round(latency, 1)), seconds: [round(seconds, 2)] },
   };
 }

@@ -38,6 +38,7 @@ export function measureFilterPatch(stack: MusterStack): Promise<Measurement> {
 
 const CLIENTS = 8;
 const APPENDS = 400;
+const APPENDS_PER_SECOND = 1_000;
 
 /** Reports as the nodes send them: first each client to components of its own, then all to the same twenty. */
 export function measureAppend(stack: MusterStack): Promise<Measurement> {
@@ -48,9 +49,9 @@ export function measureAppend(stack: MusterStack): Promise<Measurement> {
       const shared = await reports(clients, (_client, step) => step % 20);
       return {
         what: `PATCH state_append, ${CLIENTS} clients`,
-        bar: '>= 400/s',
+        bar: `>= ${APPENDS_PER_SECOND}/s`,
         measured: `${round(own.rate, 0)}/s at p95 ${round(own.p95, 1)} ms; the same components ${round(shared.rate, 0)}/s`,
-        met: Math.min(own.rate, shared.rate) >= 400,
+        met: Math.min(own.rate, shared.rate) >= APPENDS_PER_SECOND,
         samples: { per_second: [round(own.rate, 1), round(shared.rate, 1)] },
       };
     } finally {
