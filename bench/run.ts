@@ -62,7 +62,7 @@ import { measurePlanShells } from './measurements/plan-shells.ts';
 import { measurePlanStaging } from './measurements/plan-staging.ts';
 import { measureQueue } from './measurements/queue.ts';
 import { heldByRatio, heldBySeconds, heldByWall, measureRounds } from './measurements/session-share.ts';
-import { measureSoak } from './measurements/soak.ts';
+import { measureSoak, SOAK_MINUTES } from './measurements/soak.ts';
 import { measureWarm } from './measurements/warm.ts';
 import { measureWebDraw } from './measurements/web-draw.ts';
 import { measureWebFollow, measureWebLogJump, measureWebLogPage, measureWebLogSearch } from './measurements/web-log.ts';
@@ -289,12 +289,12 @@ const MEMBERS: Record<string, DeploymentsWork> = {
 };
 
 /** Only when asked for by name: they take a quarter of an hour, or hours. */
-const LONG: Record<string, () => Promise<Measurement>> = {
+const LONG: Record<string, (sizes: Sizes) => Promise<Measurement>> = {
   flaky: measureFlaky,
   'idle-workflows': measureIdleWorkflows,
   'plan-kills': measurePlanKills,
   'plan-shells': measurePlanShells,
-  soak: measureSoak,
+  soak: ({ minutes }) => measureSoak(minutes),
 };
 
 interface Sizes {
@@ -302,6 +302,8 @@ interface Sizes {
   fleet: number;
   /** Member clusters. */
   clusters: number;
+  /** Of `soak`. */
+  minutes: number;
 }
 
 /** Of operators, and as long. */
@@ -351,10 +353,13 @@ async function main(asks: string[], against: string | undefined, sizes: Sizes): 
     ...(await measure(asked(WEB), {}, { batcher_disable: true }, 'built')),
     ...(await measure(asked(REMOTE), { MUSTER_INGEST_PORT: String(await freePort()) })),
     ...(await measure(asked(PLAN_ACTIONS), { MUSTER_LOCAL_RUNS: String(AT_A_TIME) })),
-    ...(await measureAlone(asked(ALONE))),
+    ...(await measureAlone(asked(ALONE), sizes)),
     ...(await measureOnOperators(asked(OPERATORS))),
     ...(await measureOnMembers(asked(MEMBERS), sizes.clusters)),
-    ...(await measureAlone(Object.entries(LONG).filter(([name]) => wanted.includes(name)))),
+    ...(await measureAlone(
+      Object.entries(LONG).filter(([name]) => wanted.includes(name)),
+      sizes,
+    )),
     ...(await measureOnOperators(Object.entries(LONG_OPERATORS).filter(([name]) => wanted.includes(name)))),
     ...(await measureOnApi(asked(ACCESS))),
     ...(await measureOnCluster(asked(JOBS))),
@@ -365,11 +370,14 @@ async function main(asks: string[], against: string | undefined, sizes: Sizes): 
   await saveMeasured(root, results);
 }
 
-async function measureAlone(work: [string, () => Promise<Measurement>][]): Promise<Measurement[]> {
+async function measureAlone(
+  work: [string, (sizes: Sizes) => Promise<Measurement>][],
+  sizes: Sizes,
+): Promise<Measurement[]> {
   const results: Measurement[] = [];
   for (const [name, run] of work) {
     process.stderr.write(`measuring ${name}\n`);
-    results.push(await run());
+    results.push(await run(sizes));
   }
   return results;
 }
@@ -432,6 +440,12 @@ function greatestFleet(text: string): number {
   throw new Error(`--fleet ${text}: a multiple of 10,000 is needed`);
 }
 
+function soakMinutes(text: string): number {
+  const count = Number(text);
+  if (Number.isFinite(count) && count > 0) return count;
+  throw new Error(`--minutes ${text}: a number of minutes is needed`);
+}
+
 function memberClusters(text: string): number {
   const count = Number(text);
   if (Number.isInteger(count) && count > 0) return count;
@@ -453,10 +467,12 @@ const { values, positionals } = parseArgs({
     against: { type: 'string' },
     fleet: { type: 'string', default: String(GREATEST_FLEET) },
     clusters: { type: 'string', default: String(MOST_CLUSTERS) },
+    minutes: { type: 'string', default: process.env.MUSTER_BENCH_MINUTES ?? String(SOAK_MINUTES) },
   },
   allowPositionals: true,
 });
 await main(positionals, values.against, {
   fleet: greatestFleet(values.fleet),
   clusters: memberClusters(values.clusters),
+  minutes: soakMinutes(values.minutes),
 });
