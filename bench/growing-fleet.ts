@@ -36,13 +36,30 @@ export async function growFleet(client: KeepAliveClient, from: number, to: numbe
 
 /** The bodies that make so many components from `first` on pending, and that put them back as they were. */
 export function changedSome(first: number, count: number): { pending: object[]; back: object[] } {
+  const entries = enabledFrom(first, count);
+  return {
+    pending: entries.map(({ id }) => ({ id, state: [] })),
+    back: entries.map(({ id, state }) => ({ id, state })),
+  };
+}
+
+/** The bodies that give so many components from `first` on a standing of their own each, and that put them back as they were. */
+export function scattered(first: number, count: number): { apart: object[]; back: object[] } {
+  const entries = enabledFrom(first, count);
+  return {
+    apart: entries.map(({ id, state }, index) => ({
+      id,
+      state: state.map((layer) => ({ ...layer, commit: String(index).padStart(40, 'c') })),
+    })),
+    back: entries.map(({ id, state }) => ({ id, state })),
+  };
+}
+
+function enabledFrom(first: number, count: number): ReturnType<typeof entry>[] {
   const entries: ReturnType<typeof entry>[] = [];
   for (let index = first; entries.length < count; index += 1) {
     const component = entry(index);
     if (component.enabled) entries.push(component);
   }
-  return {
-    pending: entries.map(({ id }) => ({ id, state: [] })),
-    back: entries.map(({ id, state }) => ({ id, state })),
-  };
+  return entries;
 }

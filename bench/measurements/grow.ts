@@ -8,7 +8,7 @@ import { eventually } from '../../test/support/eventually.ts';
 import type { MusterStack } from '../../test/support/stack/muster-stack.ts';
 import { cpuOf } from '../bare-run.ts';
 import { expectOk, fleetId } from '../component-fleet.ts';
-import { CHASSIS, changedSome, growFleet, RACK, rackOf } from '../growing-fleet.ts';
+import { CHASSIS, changedSome, growFleet, RACK, rackOf, scattered } from '../growing-fleet.ts';
 import { type KeepAliveClient, keepAliveClient } from '../keep-alive-client.ts';
 import { type Measurement, round } from '../measurement.ts';
 import { megabytes, memoryMiB } from '../process-memory.ts';
@@ -21,6 +21,8 @@ const SMALLEST_FLEET = 10_000;
 const PATIENCE_MS = 600_000;
 /** Components that a pass of the batcher finds changed. */
 const CHANGED = 1_000;
+/** Standings beside those of the fleet, each of which one component has: a configuration and the layers that are reached. */
+const STANDINGS = 1_000;
 /** Fleet counts are shared between all who ask for so long, ms; those of a large fleet are kept for longer. */
 const COUNTS_SHARED_MS = 1_000;
 const A_MOMENT_MS = 100;
@@ -73,6 +75,7 @@ const ROWS: readonly Row[] = [
   },
   { what: 'fleet counts, p50', unit: 'ms', bar: null, digits: 1, measure: countFleet },
   { what: 'batcher pass with 1,000 changed, CPU', unit: 's', bar: 0.5, digits: 2, measure: passOver },
+  { what: 'list 1,000 by status, 1,000 more standings, p95', unit: 'ms', bar: 50, digits: 1, measure: listScattered },
   { what: 'session of one host, whole inventory', unit: 's', bar: null, digits: 2, measure: sessionOfOne },
   { what: 'memory of API and worker', unit: 'MB', bar: 600, digits: 0, measure: memoryOf },
 ];
@@ -129,6 +132,18 @@ function listBy(filter: (turn: number) => string) {
     });
     return quantile(samples, 0.95);
   };
+}
+
+/** Components that are behind, each by what it has reached itself, among the tenth that lacks a layer. */
+async function listScattered(fleet: Fleet): Promise<number> {
+  const { client } = fleet;
+  const { apart, back } = scattered(4 * RACK, STANDINGS);
+  expectOk(await client.send('PATCH', '/v3/components', apart));
+  try {
+    return await listBy(() => 'status=pending')(fleet);
+  } finally {
+    expectOk(await client.send('PATCH', '/v3/components', back));
+  }
 }
 
 async function getOne({ client, size }: Fleet): Promise<number> {
