@@ -90,8 +90,9 @@ describeInBrowser('sessions in the web UI', {}, (on) => {
       await page.getByRole('button', { name: 'Cancel' }).click();
       const dialog = page.getByRole('dialog', { name: 'Cancel' });
       const effect = dialog.getByRole('group', { name: 'Effect' });
-      await effect.filter({ hasText: '1 session: unwanted' }).waitFor();
-      expect(await effect.textContent()).toMatch(/^1 session: unwanted/);
+      await effect.filter({ hasText: '1 would change: unwanted' }).waitFor();
+      expect(await effect.textContent()).toMatch(/^1 would change: unwanted.*1 session: unwanted/);
+      expect(await page.getByRole('button', { name: 'Finish debug' }).isDisabled()).toBe(true);
       expect(await accessibilityFaults(page)).toEqual([]);
       await page.keyboard.press('Escape');
       await dialog.waitFor({ state: 'detached' });
@@ -118,6 +119,8 @@ describeInBrowser('sessions in the web UI', {}, (on) => {
     await page.getByRole('button', { name: 'Retry failed hosts' }).click();
     const dialog = page.getByRole('dialog', { name: 'Retry failed hosts' });
     await dialog.getByText('1 host: n2').waitFor();
+    await dialog.getByText(/^1 would be made: half/).waitFor();
+    await dialog.getByText('Hosts: 1 (n2).').waitFor();
     await dialog.getByRole('button', { name: 'Confirm' }).click();
     await dialog.getByRole('status', { name: 'Result' }).getByRole('link').click();
     await page.getByText('Retry of').waitFor();

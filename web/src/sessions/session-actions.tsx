@@ -31,8 +31,12 @@ export function SessionActions({ session }: { session: SessionDetail }) {
     await client.invalidateQueries({ queryKey: ['sessions'] });
     return answer;
   };
-  const curl = (command: string, body: object) => curlCommand('POST', `${apiBase()}${path}/${command}`, body);
+  const curl = (command: string, body: object, reason = '') =>
+    curlCommand('POST', `${apiBase()}${path}/${command}`, body, reason);
+  const rehearsed = (command: string, body: object) =>
+    ({ method: 'POST', path: `/api/v1${path}/${command}`, body }) as const;
   const retry = (which: 'all' | 'failed') => ({
+    request: rehearsed('retry', { hosts: which }),
     send: async (request: ActionRequest) => {
       const made = await send('retry', { hosts: which }, request);
       return made.id === session.id ? (
@@ -43,8 +47,8 @@ export function SessionActions({ session }: { session: SessionDetail }) {
         </>
       );
     },
-    cli: () => `./muster session retry ${shellWord(name)} --hosts ${which}`,
-    curl: () => curl('retry', { hosts: which }),
+    cli: (reason: string) => `./muster session retry ${shellWord(name)} --hosts ${which}${reasonWords(reason)}`,
+    curl: (reason: string) => curl('retry', { hosts: which }, reason),
   });
   const notOver = isOver || isHeld ? null : 'The session has not ended';
   const failed = hosts.failed + hosts.incomplete + hosts.not_reached;
@@ -53,19 +57,14 @@ export function SessionActions({ session }: { session: SessionDetail }) {
       <Action
         name="Cancel"
         refusal={may ?? (isOver ? 'The session has ended' : null)}
-        effect={() => (
-          <p>
-            1 session: {shownText(name)}. What its playbooks do now is ended; what they did stays. There is no dry run
-            of this.
-          </p>
-        )}
+        // Its reason changes nothing of what it does, and the dialog does not ask again for each letter of it.
+        request={rehearsed('cancel', {})}
+        effect={() => <p>1 session: {shownText(name)}. What its playbooks do now is ended; what they did stays.</p>}
         send={async (request) => {
           await send('cancel', request.reason === '' ? {} : { reason: request.reason }, request);
           return <>The session is asked to end.</>;
         }}
-        cli={(reason) =>
-          `./muster session cancel ${shellWord(name)}${reason === '' ? '' : ` --reason ${shellWord(reason)}`}`
-        }
+        cli={(reason) => `./muster session cancel ${shellWord(name)}${reasonWords(reason)}`}
         curl={(reason) => curl('cancel', reason === '' ? {} : { reason })}
       />
       <Action
@@ -78,29 +77,27 @@ export function SessionActions({ session }: { session: SessionDetail }) {
         name="Retry all hosts"
         refusal={may ?? notOver}
         effect={() => (
-          <p>
-            1 session: {shownText(name)}, on all of its hosts, from the first layer that did not end well. There is no
-            dry run of this.
-          </p>
+          <p>1 session: {shownText(name)}, on all of its hosts, from the first layer that did not end well.</p>
         )}
         {...retry('all')}
       />
-      {isHeld && (
-        <Action
-          name="Finish debug"
-          refusal={may}
-          effect={() => <p>1 session: {shownText(name)}. Its hold ends, and its workspace goes.</p>}
-          send={async (request) => {
-            await send('finish-debug', {}, request);
-            return <>The hold ends.</>;
-          }}
-          cli={() => `./muster session finish-debug ${shellWord(name)}`}
-          curl={() => curl('finish-debug', {})}
-        />
-      )}
+      <Action
+        name="Finish debug"
+        refusal={may ?? (isHeld ? null : 'The session is not held')}
+        request={rehearsed('finish-debug', {})}
+        effect={() => <p>1 session: {shownText(name)}. Its hold ends, and its workspace goes.</p>}
+        send={async (request) => {
+          await send('finish-debug', {}, request);
+          return <>The hold ends.</>;
+        }}
+        cli={(reason) => `./muster session finish-debug ${shellWord(name)}${reasonWords(reason)}`}
+        curl={(reason) => curl('finish-debug', {}, reason)}
+      />
     </div>
   );
 }
+
+const reasonWords = (reason: string) => (reason === '' ? '' : ` --reason=${shellWord(reason)}`);
 
 /** Hosts that did not succeed: their number, and up to 20 of their names. */
 function FailedHosts({ session: { name }, count }: { session: SessionDetail; count: number }) {
@@ -113,7 +110,7 @@ function FailedHosts({ session: { name }, count }: { session: SessionDetail; cou
   return (
     <p aria-busy={read.isPending || undefined}>
       {count} {count === 1 ? 'host' : 'hosts'}: {shownText(names.join(', '))}
-      {count > names.length && !read.isPending && ', and others'}. There is no dry run of this.
+      {count > names.length && !read.isPending && ', and others'}.
     </p>
   );
 }
