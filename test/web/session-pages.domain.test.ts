@@ -1,7 +1,9 @@
 /** What the pages of sessions make of URLs and records. */
 import { describe, expect, test } from '@jest/globals';
+import { SessionCreateSchema } from '../../domain/sessions/schema.ts';
 import { actingRefusal } from '../../web/src/access/may.ts';
 import { eventMessage, eventName, eventPlace } from '../../web/src/sessions/event-text.ts';
+import { type Ran, RERUN_FIELDS, rerunBody, rerunCommand, rerunValues } from '../../web/src/sessions/rerun-draft.ts';
 import { readListSearch, readSessionSearch } from '../../web/src/sessions/search.ts';
 import { lastedText, slowestHosts, stepSpans, taskSpans } from '../../web/src/sessions/session-times.ts';
 import { stepsOf } from '../../web/src/sessions/steps.ts';
@@ -234,5 +236,52 @@ describe('acting', () => {
     [{ role: 'admin' }, 'stale', 'What you see is old: wait until the page is live again'],
   ] as const)('as %j on a page that is %s: %j', (me, state, refusal) => {
     expect(actingRefusal(me, state)).toBe(refusal);
+  });
+});
+
+describe('a session that runs again', () => {
+  const plain: Ran = {
+    configuration: { name: 'web', limit: '' },
+    ansible: { config: '', limit: null, verbosity: 0, passthrough: null },
+    target: { definition: 'dynamic', groups: null, image_map: null },
+    tags: {},
+    debug_on_failure: false,
+  };
+  const full: Ran = {
+    configuration: { name: 'web', limit: '0,2' },
+    ansible: { config: 'own', limit: 'n1,n2', verbosity: 2, passthrough: '-e a=b' },
+    target: { definition: 'spec', groups: [{ name: 'all', members: ['n1'] }], image_map: null },
+    tags: { by: 'me', 'muster.retry-of': 'first', 'muster.batch': 'b' },
+    debug_on_failure: true,
+    muster: { check: true, reconfigure: true, runner: 'local' },
+  };
+  const whole = {
+    ...{ name: 'next', configuration_name: 'web', configuration_limit: '0,2', ansible_limit: 'n1,n2' },
+    ...{ ansible_config: 'own', ansible_verbosity: 2, ansible_passthrough: '-e a=b' },
+    target: { definition: 'spec', groups: [{ name: 'all', members: ['n1'] }] },
+    ...{ tags: { by: 'me' }, debug_on_failure: true },
+    muster: { check: true, reconfigure: true, runner: 'local' },
+  };
+
+  test('is filled with what the first one ran with', () => {
+    expect(rerunBody(full, rerunValues(full, 'next'))).toEqual(whole);
+    expect(rerunBody(plain, rerunValues(plain, 'next'))).toEqual({
+      ...{ name: 'next', configuration_name: 'web', ansible_verbosity: 0, target: { definition: 'dynamic' } },
+    });
+    expect(SessionCreateSchema.parse(whole)).toEqual(whole);
+  });
+
+  test('has what was typed instead, and is none without a name', () => {
+    const values = { ...rerunValues(full, 'next'), ansible_limit: ' n3 ', check: '' };
+    expect(rerunBody(full, values)).toEqual({ ...whole, ansible_limit: 'n3', muster: { runner: 'local' } });
+    expect(rerunBody(full, { ...values, name: ' ' })).toBeNull();
+    expect(rerunBody(full, { ...values, configuration_name: '' })).toBeNull();
+    expect(RERUN_FIELDS.map(({ name }) => name).toSorted()).toEqual(Object.keys(values).toSorted());
+  });
+
+  test('is a command that takes its body from stdin', () => {
+    expect(rerunCommand(plain, rerunValues(plain, 'next'))).toBe(
+      `printf %s '${JSON.stringify({ name: 'next', configuration_name: 'web', ansible_verbosity: 0, target: { definition: 'dynamic' } })}' | ./muster api POST /v3/sessions -d -`,
+    );
   });
 });

@@ -127,6 +127,26 @@ describeInBrowser('sessions in the web UI', {}, (on) => {
     await page.getByRole('link', { name: 'half', exact: true }).waitFor();
   }, 90_000);
 
+  test('a session runs again with what it ran with, on other hosts', async () => {
+    const { page } = on.seen;
+    await on.stack.create('before', 'failing');
+    await on.stack.untilComplete('before');
+    await page.goto('/ui/sessions/before');
+    await page.getByRole('button', { name: 'Run again', exact: true }).focus();
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Run again' });
+    expect(await dialog.getByLabel('Configuration', { exact: true }).inputValue()).toBe('failing');
+    await dialog.getByLabel('Name', { exact: true }).fill('afterwards');
+    await dialog.getByLabel('Hosts', { exact: true }).fill('n1');
+    await dialog.getByText('1 would be made: afterwards').waitFor();
+    await dialog.getByText('Hosts: 1 (n1).').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Confirm' }).click();
+    await dialog.getByRole('status', { name: 'Result' }).getByRole('link', { name: 'afterwards' }).waitFor();
+    const { configuration, ansible } = await on.stack.untilComplete('afterwards');
+    expect([configuration.name, ansible.limit]).toEqual(['failing', 'n1']);
+  }, 90_000);
+
   test('what happened is shown by pages, failures by choice, and where the time went', async () => {
     const { page } = on.seen;
     await on.stack.create('told', 'failing');

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useId, useState } from 'react';
 import { apiBase, callApi, writeHeaders } from '../shared/api-call.ts';
 import { curlCommand } from '../shared/commands.ts';
+import { newSessionName } from '../shared/session-name.ts';
 import { Action, type ActionRequest } from '../shared/ui/action.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
 import { sessionCommand } from './commands.ts';
@@ -15,7 +16,7 @@ const PATH = '/sessions';
 export function RunSession({ selected, refusal }: { selected: Selected; refusal: string | null }) {
   const id = useId();
   const client = useQueryClient();
-  const [name, setName] = useState(newName);
+  const [name, setName] = useState(newSessionName);
   const [configuration, setConfiguration] = useState<string | null>(null);
   const names = useConfigurationNames(configuration ?? undefined);
   const body = sessionOf(selected, name.trim(), configuration);
@@ -24,7 +25,7 @@ export function RunSession({ selected, refusal }: { selected: Selected; refusal:
     const headers = writeHeaders(request);
     const made = await callApi<{ name: string }>(PATH, { surface: '/v3', method: 'POST', body, headers });
     await client.invalidateQueries({ queryKey: ['sessions'] });
-    setName(newName());
+    setName(newSessionName());
     return (
       <>
         Session{' '}
@@ -77,6 +78,3 @@ export function RunSession({ selected, refusal }: { selected: Selected; refusal:
     />
   );
 }
-
-/** A name that no session has had, as far as chance goes. */
-const newName = () => `web-${crypto.getRandomValues(new Uint32Array(1))[0]?.toString(16).padStart(8, '0') ?? ''}`;

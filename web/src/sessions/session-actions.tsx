@@ -7,6 +7,7 @@ import { curlCommand, shellWord } from '../shared/commands.ts';
 import { useConnection } from '../shared/live/use-live.ts';
 import { Action, type ActionRequest } from '../shared/ui/action.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
+import { RunAgain } from './run-again.tsx';
 import type { HostsAnswer } from './session-hosts.tsx';
 import { SessionLink } from './session-link.tsx';
 
@@ -93,6 +94,7 @@ export function SessionActions({ session }: { session: SessionDetail }) {
         cli={(reason) => `./muster session finish-debug ${shellWord(name)}${reasonWords(reason)}`}
         curl={(reason) => curl('finish-debug', {}, reason)}
       />
+      <RunAgain session={session} refusal={may} />
     </div>
   );
 }
