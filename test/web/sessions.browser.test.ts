@@ -239,18 +239,29 @@ describeInBrowser('sessions in the web UI', {}, (on) => {
       await throughProxy();
       const held = await startCutProxy(on.stack.url);
       const other = await openPage(on.browser, held.url);
+      const asking = await startCutProxy(on.stack.url);
+      const polled = await openPage(on.browser, asking.url);
+      await polled.page.addInitScript('delete globalThis.SharedWorker');
       try {
-        // Both wait for the same time.
-        await Promise.all([staleAndBack(on.seen.page, proxy, 'cut'), staleAndBack(other.page, held, 'stall')]);
+        // All wait for the same time.
+        await Promise.all([
+          staleAndBack(on.seen.page, proxy, 'cut'),
+          staleAndBack(other.page, held, 'stall'),
+          staleAndBack(polled.page, asking, 'cut', 'while-polled'),
+        ]);
+        expect(await on.seen.page.getByText('read every 10 s').count()).toBe(0);
+        expect(await polled.page.getByText('read every 10 s').isVisible()).toBe(true);
+        expect(await accessibilityFaults(polled.page)).toEqual([]);
       } finally {
-        await other.context.close();
+        await Promise.all([other, polled].map(({ context }) => context.close()));
+        await asking.close();
         await held.close();
       }
       // The browser's own words about requests that did not come through.
       on.seen.faults = on.seen.faults.filter((fault) => !fault.includes('Failed to load resource'));
     }, 60_000);
 
-    async function staleAndBack(page: Page, between: CutProxy, how: 'cut' | 'stall'): Promise<void> {
+    async function staleAndBack(page: Page, between: CutProxy, how: 'cut' | 'stall', name = `while-${how}`) {
       await page.goto('/ui/sessions');
       await live(page);
       between[how]();
@@ -259,7 +270,6 @@ describeInBrowser('sessions in the web UI', {}, (on) => {
         .filter({ hasText: 'old' })
         .waitFor({ timeout: bar(16_500) });
       expect(await connection(page).textContent()).toBe('Stale');
-      const name = `while-${how}`;
       await on.stack.create(name, 'failing');
       between.restore();
       await page.getByRole('link', { name }).waitFor({ timeout: bar(10_000) });

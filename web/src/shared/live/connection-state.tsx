@@ -18,13 +18,14 @@ export function ConnectionStatus() {
     void client.refetchQueries({ predicate: ({ state: read }) => read.status === 'error' });
   }, [client, state]);
   return (
-    <span role="status" aria-label="Connection" className={`connection ${state}`} title={isPolled ? POLLED : undefined}>
-      {WORDS[state]}
-    </span>
+    <>
+      <span role="status" aria-label="Connection" className={`connection ${state}`}>
+        {WORDS[state]}
+      </span>
+      {isPolled && <span className="quiet">read every 10 s: this browser has no shared workers</span>}
+    </>
   );
 }
-
-const POLLED = 'This browser has no shared workers: the page is read every 10 s';
 
 /** Above a page whose data may be old. */
 export function StaleBanner() {

@@ -1,8 +1,12 @@
 /** A page's side of the hub. Without SharedWorker the page asks for itself every 10 s, and says so. */
+import { callApi, isRefusal, isUnknown } from '../api-call.ts';
 import hubUrl from './hub.ts?sharedworker&url';
+import { createPoll } from './poll-core.ts';
 import { ALIVE_EVERY_MS, type Connection, type FromHub, type ToHub } from './protocol.ts';
 
-const POLL_MS = 10_000;
+/** An answer to a page that polls comes within so long, ms. */
+const ANSWER_WITHIN_MS = 4_000;
+const TICK_MS = 1_000;
 /** After a resync the pages read again within so long, ms, each thing at its own time. */
 const SPREAD_MS = 2_000;
 
@@ -97,13 +101,42 @@ function take(message: FromHub): void {
   if (message.kind === 'unknown') for (const tell of onUnknown) tell();
 }
 
-/** The state is what the last request of any kind says; see api-call.ts. */
+/** A hidden page asks nothing. */
 function poll(): void {
-  connection = { state: 'live', lastByteAt: Date.now(), isPolled: true };
+  const isSeen = () => document.visibilityState !== 'hidden';
+  const polling = createPoll({
+    now: () => Date.now(),
+    ask: answers,
+    connected: (now) => {
+      connection = { ...now, isPolled: true };
+      for (const tell of watchers) tell();
+    },
+    changed: () => {
+      for (const all of listeners.values()) for (const tell of all) tell();
+    },
+    unknown: () => {
+      for (const tell of onUnknown) tell();
+    },
+  });
+  connection = { ...connection, isPolled: true };
+  if (isSeen()) polling.seen();
+  document.addEventListener('visibilitychange', () => {
+    if (isSeen()) polling.seen();
+  });
   setInterval(() => {
-    if (document.visibilityState === 'hidden') return;
-    for (const all of listeners.values()) for (const tell of all) tell();
-  }, POLL_MS);
+    if (isSeen()) polling.tick();
+  }, TICK_MS);
+}
+
+/** Returns whether the API knows who asks; throws where it does not answer, or cannot read what it has stored. */
+async function answers(): Promise<boolean> {
+  try {
+    await callApi('/options', { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
+  } catch (error) {
+    if (isUnknown(error)) return false;
+    if (!isRefusal(error)) throw error;
+  }
+  return true;
 }
 
 /** The policy of the page lets only this name make addresses of scripts, and only that of the hub is one. */
