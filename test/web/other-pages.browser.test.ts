@@ -176,6 +176,13 @@ describeInBrowser('the other pages', { settings: { MUSTER_AUTH: 'token' } }, (on
       .waitFor();
     await table(page, 'Processes').getByRole('row').filter({ hasText: 'worker' }).first().waitFor();
     await table(page, 'Queues').getByRole('row').filter({ hasText: 'outbox' }).waitFor();
+    await table(page, 'Gauges').getByRole('rowheader', { name: 'muster_queue_length' }).waitFor();
+    await region(page, 'Disk')
+      .getByText(/ of [0-9.]+ [KMGT]iB/)
+      .waitFor();
+    await region(page, 'Database')
+      .getByText(/^[0-9]+ of [0-9]+$/)
+      .waitFor();
     await table(page, 'Options').getByRole('rowheader', { name: 'batch_size' }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('button', { name: 'Set option', exact: true }).focus();

@@ -4,7 +4,9 @@ import { actingRefusal, readingRefusal } from '../../web/src/access/may.ts';
 import { optionValue } from '../../web/src/configurations/option-value.ts';
 import { newestText } from '../../web/src/runs/newest-text.ts';
 import { actionText, resultText, runText } from '../../web/src/schedules/schedule-text.ts';
+import { connectionsText, gaugeRows } from '../../web/src/service/system-text.ts';
 import { webLink } from '../../web/src/service/web-link.ts';
+import { sizeText } from '../../web/src/shared/size-text.ts';
 
 describe('who may', () => {
   test.each([
@@ -55,6 +57,30 @@ describe('an address', () => {
     ['javascript:alert(1)', null],
     ['nothing', null],
   ])('%j is the link %j', (address, link) => expect(webLink(address)).toBe(link));
+});
+
+describe('the system', () => {
+  test.each([
+    [null, ''],
+    [0, '0 KiB'],
+    [1_025, '2 KiB'],
+    [1024 ** 2, '1.0 MiB'],
+    [1.5 * 1024 ** 3, '1.5 GiB'],
+    [3 * 1024 ** 5, '3072.0 TiB'],
+  ])('%j bytes are %j', (bytes, text) => expect(sizeText(bytes)).toBe(text));
+
+  test('has its connections and gauges in numbers, where they are known', () => {
+    const database = { ok: true, reason: null, size: 1, schema: '0001' };
+    const text = (connections: number | null, max_connections: number | null) =>
+      connectionsText({ ...database, connections, max_connections });
+    expect([text(7, 100), text(7, null), text(null, null)]).toEqual(['7 of 100', '7', 'not known']);
+    expect(gaugeRows(null)).toEqual([]);
+    expect(gaugeRows({ queue_length: 0, event_lag_seconds: 1.26, drift_oldest_check_seconds: null })).toEqual([
+      ['muster_queue_length', '0'],
+      ['muster_event_lag_seconds', '1.3'],
+      ['muster_drift_oldest_check_seconds', ''],
+    ]);
+  });
 });
 
 describe('the newest output', () => {

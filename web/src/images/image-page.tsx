@@ -7,6 +7,7 @@ import { shellWord } from '../shared/commands.ts';
 import { ListPage } from '../shared/list/list-page.tsx';
 import type { ListColumn } from '../shared/list/list-table.tsx';
 import { useLive } from '../shared/live/use-live.ts';
+import { sizeText } from '../shared/size-text.ts';
 import { Failure } from '../shared/ui/failure.tsx';
 import { Moment } from '../shared/ui/moment.tsx';
 import { Part, Rows } from '../shared/ui/part.tsx';
@@ -62,12 +63,6 @@ export function ImagePage() {
       below={<Jobs />}
     />
   );
-}
-
-/** Returns a count of bytes in words. */
-function sizeText(bytes: number | null): string {
-  if (bytes === null) return '';
-  return bytes < 1024 ** 2 ? `${Math.ceil(bytes / 1024)} KiB` : `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
 }
 
 /** An image, and what may be done with it. */

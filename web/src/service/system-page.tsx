@@ -11,6 +11,7 @@ import { CopyCommand } from '../shared/ui/copy-command.tsx';
 import { Moment } from '../shared/ui/moment.tsx';
 import { Part, Rows } from '../shared/ui/part.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
+import { SystemNumbers } from './system-numbers.tsx';
 import { webLink } from './web-link.ts';
 
 /** Is Muster itself well? */
@@ -53,6 +54,7 @@ export function SystemPage() {
           />
         )}
       </Part>
+      <SystemNumbers read={system} />
       <SystemOptions />
       <Part title="Trust" read={trust}>
         {(read) => <Trust trust={read} />}
