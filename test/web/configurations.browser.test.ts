@@ -156,6 +156,8 @@ describeNeeding(browserMissing() ?? stackMissing(), 'configurations in the web U
     await confirm(await dialogOf(page, 'Save'));
     await page.getByText('not saved').waitFor({ state: 'detached' });
     expect((await stored('edited')).layers[0].playbook).toBe('other.yml');
+    const copies = page.getByRole('tabpanel').getByRole('button', { name: 'Copy as CLI' });
+    expect(await copies.count()).toBe(1);
     await page.getByRole('tab', { name: 'Usage' }).click();
     await page.waitForURL('**/ui/configurations/edited?tab=usage');
     await page
@@ -164,6 +166,7 @@ describeNeeding(browserMissing() ?? stackMissing(), 'configurations in the web U
       .filter({ hasText: 'pending' })
       .getByRole('cell', { name: '3' })
       .waitFor();
+    expect(await copies.count()).toBe(1);
     expect(await accessibilityFaults(page)).toEqual([]);
   }, 60_000);
 

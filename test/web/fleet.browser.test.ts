@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect } from '@jest/globals';
+import type { Locator } from 'playwright-core';
 import { accessibilityFaults, keepPicture } from '../support/browser.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeInBrowser } from '../support/in-browser.ts';
@@ -91,6 +92,26 @@ describeInBrowser('the fleet page', {}, (on) => {
     await region.getByText('By hour').click();
     expect(await region.getByRole('table', { name: 'By hour' }).getByRole('row').count()).toBe(25);
     expect(await accessibilityFaults(page)).toEqual([]);
+  });
+
+  test('has its views as commands to copy', async () => {
+    const { page, context } = on.seen;
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.goto('/ui/?group=rack');
+    const copied = async (place: Locator, name: string) => {
+      const copy = place.locator('.copy').filter({ hasText: name });
+      await copy.getByRole('button', { name, exact: true }).click();
+      await copy.getByText('copied', { exact: true }).waitFor();
+      return page.evaluate<string>('navigator.clipboard.readText()');
+    };
+    expect(await copied(page.locator('.counts'), 'Copy as CLI')).toBe('./muster fleet');
+    const [grid, throughput] = ['Grid', 'Throughput'].map((name) => page.getByRole('region', { name, exact: true }));
+    expect(await copied(grid as Locator, 'Copy as CLI')).toBe(
+      "./muster api GET '/api/v1/fleet/grid?group=rack&fields=all'",
+    );
+    expect(await copied(throughput as Locator, 'Copy as curl')).toBe(
+      `curl -X GET -H "Authorization: Bearer $MUSTER_TOKEN" ${on.stack.url}/api/v1/fleet/throughput`,
+    );
   });
 
   test('without components shows no grid', async () => {

@@ -152,6 +152,8 @@ describeInBrowser('sessions in the web UI', {}, (on) => {
     await on.stack.create('told', 'failing');
     const { id } = await on.stack.untilComplete('told');
     await page.goto(`/ui/sessions/told?id=${id}`);
+    const copies = page.getByRole('tabpanel').getByRole('button', { name: 'Copy as CLI' });
+    await copies.waitFor();
     await page.getByRole('tab', { name: 'Events' }).click();
     await page.waitForURL(/tab=events/);
     const events = page.getByRole('table', { name: 'Events' });
@@ -179,6 +181,7 @@ describeInBrowser('sessions in the web UI', {}, (on) => {
     await steps.getByRole('rowheader', { name: 'layer 1/1 fail.yml' }).waitFor();
     await page.getByRole('table', { name: 'Times of tasks' }).getByRole('rowheader', { name: 'Fail on one' }).waitFor();
     await page.getByRole('table', { name: 'Slowest hosts' }).getByRole('rowheader', { name: 'n2' }).waitFor();
+    expect(await copies.count()).toBe(2);
     expect(await accessibilityFaults(page)).toEqual([]);
   }, 90_000);
 

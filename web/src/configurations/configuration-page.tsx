@@ -1,6 +1,8 @@
 import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { Refusal } from '../shared/api-call.ts';
+import { Refusal, recordPath } from '../shared/api-call.ts';
+import { shellWord } from '../shared/commands.ts';
+import { CopyView } from '../shared/ui/copy-view.tsx';
 import { Failure } from '../shared/ui/failure.tsx';
 import { DroppedNotice } from '../shared/ui/notice.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
@@ -72,6 +74,13 @@ function OneConfiguration({ name, search, dropped }: OneConfigurationProps) {
           <div role="tabpanel" id="panel-layers" aria-labelledby="tab-layers" hidden={tab !== 'layers'}>
             {stored !== null && <Editor stored={stored} isGone={isGone} />}
             {stored === null && isGone && <p>There are no layers.</p>}
+            {stored !== null && !isGone && (
+              <CopyView
+                command={`./muster configuration get ${shellWord(name)}`}
+                path={recordPath('configurations', name)}
+                surface="/v3"
+              />
+            )}
           </div>
           <div role="tabpanel" id="panel-history" aria-labelledby="tab-history" hidden={tab !== 'history'}>
             {tab === 'history' && <History name={name} search={search} stored={isGone ? null : stored} />}

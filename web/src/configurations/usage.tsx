@@ -2,7 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ConfigurationUsage } from '../../../domain/configurations/history-schema.ts';
 import { callApi, recordPath } from '../shared/api-call.ts';
+import { shellWord } from '../shared/commands.ts';
 import { useLive } from '../shared/live/use-live.ts';
+import { CopyView } from '../shared/ui/copy-view.tsx';
 import { Failure } from '../shared/ui/failure.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
 import { StatusBadge } from '../shared/ui/status-badge.tsx';
@@ -15,9 +17,10 @@ const STATUSES = ['configured', 'pending', 'failed', 'unconfigured'] as const;
 /** What uses a configuration. */
 export function Usage({ name }: { name: string }) {
   const queryKey = [CONFIGURATIONS, name, 'usage'];
+  const path = `${recordPath('configurations', name)}/usage`;
   const read = useQuery({
     queryKey,
-    queryFn: ({ signal }) => callApi<ConfigurationUsage>(`${recordPath('configurations', name)}/usage`, { signal }),
+    queryFn: ({ signal }) => callApi<ConfigurationUsage>(path, { signal }),
   });
   useLive(TOPICS[0], queryKey);
   useLive(TOPICS[1], queryKey);
@@ -72,6 +75,7 @@ export function Usage({ name }: { name: string }) {
           Its drift
         </Link>
       </p>
+      <CopyView command={`./muster api GET ${shellWord(`/api/v1${path}`)}`} path={path} />
     </>
   );
 }

@@ -1,11 +1,13 @@
 import './fleet.css';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useId, useState } from 'react';
+import { shellWord } from '../shared/commands.ts';
+import { CopyView } from '../shared/ui/copy-view.tsx';
 import { Failure } from '../shared/ui/failure.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
 import { StatusBadge } from '../shared/ui/status-badge.tsx';
 import { GridCanvas } from './grid-canvas.tsx';
-import { useGrid } from './grid-data.ts';
+import { gridPath, useGrid } from './grid-data.ts';
 import { countsOf, GROUPS_DRAWN, type Group, LETTERS } from './grid-layout.ts';
 import { filterOf } from './group-filter.ts';
 
@@ -15,12 +17,14 @@ const SHOWN = 100;
 /** All components at once, with the same facts by group beside them. */
 export function FleetGrid({ group = 'none' }: { group: string | undefined }) {
   const { whole, status } = useGrid(group);
+  const path = gridPath(group, 'all');
   return (
     <section aria-label="Grid" aria-busy={whole.isPending || undefined}>
       <h2>Grid</h2>
       <Grouping group={group} />
       {whole.isError && <Failure error={whole.error} retry={() => void whole.refetch()} />}
       {whole.data && <Shown grid={whole.data} group={group} status={status} />}
+      <CopyView command={`./muster api GET ${shellWord(`/api/v1${path}`)}`} path={path} />
     </section>
   );
 }

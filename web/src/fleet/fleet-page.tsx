@@ -5,6 +5,7 @@ import type { SessionItem } from '../../../domain/sessions/detail-schema.ts';
 import { COMPONENT_STATUSES, type ComponentFilters } from '../components/search.ts';
 import { callApi } from '../shared/api-call.ts';
 import { useLive } from '../shared/live/use-live.ts';
+import { CopyView } from '../shared/ui/copy-view.tsx';
 import { Failure } from '../shared/ui/failure.tsx';
 import { Moment } from '../shared/ui/moment.tsx';
 import { DroppedNotice } from '../shared/ui/notice.tsx';
@@ -85,6 +86,7 @@ function Counts({ fleet }: { fleet: Fleet }) {
         {total} components, read at{' '}
         <time dateTime={fleet.as_of}>{new Date(fleet.as_of).toLocaleTimeString('en-GB')}</time>
       </p>
+      <CopyView command="./muster fleet" path="/fleet" />
       {total === 0 && (
         <p>
           There are no components yet. <code>./muster component apply -f FILE</code> makes them.

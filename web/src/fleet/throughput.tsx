@@ -2,16 +2,19 @@ import { useQuery } from '@tanstack/react-query';
 import type { Throughput } from '../../../domain/fleet/grid-schema.ts';
 import { callApi } from '../shared/api-call.ts';
 import { useLive } from '../shared/live/use-live.ts';
+import { CopyView } from '../shared/ui/copy-view.tsx';
 import { Failure } from '../shared/ui/failure.tsx';
 
 /** Height of the bars, and width of one with its gap, px. */
 const [HEIGHT, STEP] = [80, 14];
 
+const PATH = '/fleet/throughput';
+
 /** What hosts took in the last 24 hours: bars, and the numbers in a table. */
 export function ThroughputPanel() {
   const read = useQuery({
     queryKey: ['fleet-throughput'],
-    queryFn: ({ signal }) => callApi<Throughput>('/fleet/throughput', { signal }),
+    queryFn: ({ signal }) => callApi<Throughput>(PATH, { signal }),
   });
   useLive('throughput', ['fleet-throughput']);
   return (
@@ -19,6 +22,7 @@ export function ThroughputPanel() {
       <h2>Throughput</h2>
       {read.isError && <Failure error={read.error} retry={() => void read.refetch()} />}
       {read.data && <Hours throughput={read.data} />}
+      <CopyView command={`./muster api GET /api/v1${PATH}`} path={PATH} />
     </section>
   );
 }

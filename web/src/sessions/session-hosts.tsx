@@ -2,6 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { SessionDetail, SessionHost } from '../../../domain/sessions/detail-schema.ts';
 import { callApi, recordPath } from '../shared/api-call.ts';
+import { shellWord } from '../shared/commands.ts';
+import { CopyView } from '../shared/ui/copy-view.tsx';
 import { Failure } from '../shared/ui/failure.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
 
@@ -16,9 +18,10 @@ export interface HostsAnswer {
 /** What each host reached; those that failed first, once the session is over. */
 export function SessionHosts({ session: { name, hosts: counts, failures } }: { session: SessionDetail }) {
   const [limit, setLimit] = useState(FIRST);
+  const path = `${recordPath('sessions', name)}/hosts?limit=${limit}`;
   const read = useQuery({
     queryKey: ['session', name, 'hosts', limit],
-    queryFn: ({ signal }) => callApi<HostsAnswer>(`${recordPath('sessions', name)}/hosts?limit=${limit}`, { signal }),
+    queryFn: ({ signal }) => callApi<HostsAnswer>(path, { signal }),
     placeholderData: (before) => before,
   });
   if (read.isError) return <Failure error={read.error} retry={() => void read.refetch()} />;
@@ -67,6 +70,7 @@ export function SessionHosts({ session: { name, hosts: counts, failures } }: { s
             There are more hosts: <code>./muster session hosts {shownText(name)}</code> lists all of them.
           </p>
         ))}
+      <CopyView command={`./muster session hosts ${shellWord(name)}`} path={path} />
     </>
   );
 }

@@ -2,7 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import type { SessionEvent } from '../../../domain/runs/stream-schema.ts';
 import type { SessionDetail } from '../../../domain/sessions/detail-schema.ts';
 import { callApi, isRefusal, recordPath, serverNow } from '../shared/api-call.ts';
+import { shellWord } from '../shared/commands.ts';
 import type { ListColumn } from '../shared/list/list-table.tsx';
+import { CopyView } from '../shared/ui/copy-view.tsx';
 import { Moment } from '../shared/ui/moment.tsx';
 import { Part, Rows } from '../shared/ui/part.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
@@ -21,13 +23,16 @@ interface EventsAnswer {
   next: object | null;
 }
 
+const eventsPath = ({ name, id }: Pick<SessionDetail, 'name' | 'id'>, type: string, limit: number) =>
+  `${recordPath('sessions', name)}/events?id=${id}&type=${type}&limit=${limit}`;
+
 /** They are many: read from time to time while more may come, and once when the session has ended. News of the session do not reach their key. */
 function useEvents({ name, id, ended_at }: SessionDetail, type: string, limit: number) {
   const isOpen = ended_at === null;
+  const path = eventsPath({ name, id }, type, limit);
   const read = useQuery<EventsAnswer>({
     queryKey: ['session-events', id, type, limit, isOpen],
-    queryFn: ({ signal }) =>
-      callApi<EventsAnswer>(`${recordPath('sessions', name)}/events?id=${id}&type=${type}&limit=${limit}`, { signal }),
+    queryFn: ({ signal }) => callApi<EventsAnswer>(path, { signal }),
     placeholderData: (before) => before,
     ...(isOpen ? { refetchInterval: untilFull } : {}),
   });
@@ -42,6 +47,7 @@ const untilFull = ({ state: { data, error } }: { state: { data: EventsAnswer | u
 /** Where the time of a session went: its steps, its tasks, its slowest hosts. */
 export function SessionTimeline({ session }: { session: SessionDetail }) {
   const { attempts } = session;
+  const command = `./muster session events ${shellWord(session.name)} --type`;
   const tasks = useEvents(session, 'task_start', TASKS);
   const results = useEvents(session, 'host_result', RESULTS);
   const now = serverNow();
@@ -66,6 +72,7 @@ export function SessionTimeline({ session }: { session: SessionDetail }) {
               none="No task has begun yet."
             />
             {next !== null && <p>These are the first {TASKS} tasks: there are more.</p>}
+            <CopyView command={`${command} task_start`} path={eventsPath(session, 'task_start', TASKS)} />
           </>
         )}
       </Part>
@@ -80,6 +87,7 @@ export function SessionTimeline({ session }: { session: SessionDetail }) {
               none="No host has a result yet."
             />
             {next !== null && <p>They are of the first {RESULTS} results: there are more.</p>}
+            <CopyView command={`${command} host_result`} path={eventsPath(session, 'host_result', RESULTS)} />
           </>
         )}
       </Part>
