@@ -16,16 +16,22 @@ import type { Db } from '../../store/connection/database.ts';
 export async function readTimeline(
   db: Db,
   component: string,
-  { limit, after_id }: TimelineQuery,
+  { limit, after_id, type }: TimelineQuery,
   further: readonly TimelinePart[] = [],
 ): Promise<{ entries: TimelineEntry[]; after: string | null }> {
   const place = after_id === '' ? undefined : placeOf(after_id);
-  const { rows, more } = await listTimelineRows(db, component, place, limit, further);
-  if (rows.length === 0 && (await findComponent(db, component)) === undefined) {
+  const { rows, more } = await listTimelineRows(db, component, { after: place, limit, type }, further);
+  if (rows.length === 0 && !(await isKnown(db, component, further))) {
     throw musterError('component_not_found', `Component ${component} could not be found`);
   }
   const entries = rows.map(entryOf);
   return { entries, after: more ? (entries.at(-1)?.id ?? null) : null };
+}
+
+/** Whether it is there, or anything is known of it from before: entries of another type than was asked for count too. */
+async function isKnown(db: Db, component: string, further: readonly TimelinePart[]): Promise<boolean> {
+  if ((await findComponent(db, component)) !== undefined) return true;
+  return (await listTimelineRows(db, component, { limit: 1 }, further)).rows.length > 0;
 }
 
 function entryOf({ at, type, key, details }: TimelineRow): TimelineEntry {

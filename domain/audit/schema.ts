@@ -136,12 +136,14 @@ export const TimelineEntrySchema = z.discriminatedUnion('type', [
   ActionEntrySchema,
 ]);
 export type TimelineEntry = z.infer<typeof TimelineEntrySchema>;
+const TIMELINE_TYPES = ['change', 'layer', 'batch', 'drift', 'action'] as const satisfies TimelineEntry['type'][];
 
 /** Place in a timeline: milliseconds since 1970, type and key of an entry. */
 const TIMELINE_CURSOR = /^[0-9]{1,13}-[a-z]{1,20}-[0-9A-Za-z._-]{1,200}$/;
 
 /** A page of a timeline, newest first. */
 export const TimelineQuerySchema = z.object({
+  type: z.enum(TIMELINE_TYPES).optional().describe('only entries of this type'),
   limit: z.int().min(1).max(1_000).default(100).describe(LIMIT_TEXT),
   after_id: z
     .string()

@@ -21,6 +21,14 @@ export type TimelinePlace = Pick<TimelineRow, 'at' | 'type' | 'key'>;
 /** After every entry of its time. */
 const LAST = '~';
 
+export interface TimelineWanted {
+  /** Only entries behind it; left out: from the newest on. */
+  after?: TimelinePlace | undefined;
+  limit: number;
+  /** Only entries of this type; left out: of all. */
+  type?: TimelineRow['type'] | undefined;
+}
+
 /**
  * At most `limit` entries older than a place, newest first, as far as they fit in a page. Each part is read off an index in the order of time, and no further
  * than the page needs. `further`: what other lanes keep.
@@ -28,13 +36,15 @@ const LAST = '~';
 export async function listTimelineRows(
   db: Db,
   component: string,
-  after: TimelinePlace | undefined,
-  limit: number,
+  { after, limit, type: wanted }: TimelineWanted,
   further: readonly TimelinePart[] = [],
 ): Promise<BoundedPage<TimelineRow>> {
   const place = after ?? { at: new Date(8.64e15 / 1_000), type: LAST, key: LAST };
   const own = [changes, layers, batches, openBatch, drift];
-  const parts = [...own, ...further].map((part) => part(component));
+  const parts = [...own, ...further]
+    .map((part) => part(component))
+    .filter(({ type }) => wanted === undefined || type === wanted);
+  if (parts.length === 0) return { rows: [], more: false };
   const pages = parts.map(({ from, at, type, key, order, details }) => {
     const identity = sql`${at}, ${sql.lit(type)} collate "C", (${key}) collate "C"`;
     return sql`(select ${at} as at, ${sql.lit(type)} collate "C" as type, (${key}) collate "C" as key, ${details} as details

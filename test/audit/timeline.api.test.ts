@@ -81,6 +81,21 @@ describe('a timeline', () => {
     ]);
   });
 
+  test('shows one type alone, by pages too, also of a component that is gone', async () => {
+    await api.call('PUT', '/v3/components/t9', {}, WHO);
+    await ran('t-nine', [{ host: 't9', status: 'failed' }]);
+    await ran('t-ten', [{ host: 't9', status: 'failed' }]);
+    for (const enabled of [false, true]) await api.call('PATCH', '/v3/components/t9', { enabled }, WHO);
+    const one = (await api.call('GET', `${path('t9')}?type=layer&limit=1`)).body;
+    expect(one.entries).toMatchObject([{ type: 'layer', session: 't-ten' }]);
+    const two = (await api.call('GET', `${path('t9')}?${new URLSearchParams(one.next)}`)).body;
+    expect([two.entries, two.next]).toMatchObject([[{ type: 'layer', session: 't-nine' }], null]);
+    await api.call('DELETE', '/v3/components/t9', undefined, WHO);
+    expect((await api.call('GET', `${path('t9')}?type=drift`)).body.entries).toEqual([]);
+    expect((await api.call('GET', `${path('nobody')}?type=drift`)).body.code).toBe('component_not_found');
+    expect((await api.call('GET', `${path('t9')}?type=walk`)).status).toBe(400);
+  });
+
   test('says that a component that booted since did not take the layer', async () => {
     await api.call('PUT', '/v3/components/t2', {}, WHO);
     await api.call('POST', '/v3/sessions', { name: 't-boot', configuration_name: 'site' });

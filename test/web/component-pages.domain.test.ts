@@ -31,7 +31,7 @@ import {
   tagsOf,
   toggled,
 } from '../../web/src/components/selected.ts';
-import { entryWords, lastFailure, layersBeside } from '../../web/src/components/timeline.ts';
+import { entryWords, lastFailure, layersBeside, newestFirst } from '../../web/src/components/timeline.ts';
 
 describe('the URL of the list', () => {
   test.each<[Record<string, unknown>, object]>([
@@ -302,6 +302,11 @@ describe('the timeline', () => {
     });
     expect(lastFailure({ reached: [entry('site.yml', 'applied')] }, entries)).toBeNull();
     expect(lastFailure({ reached: [] }, entries)).toBeNull();
+  });
+
+  test('is put together of several types, the newest first', () => {
+    const at = (minute: number, id: string) => layerEntry({ id, time: `2026-11-21T10:0${minute}:00Z` });
+    expect(newestFirst([at(3, 'c'), at(1, 'a'), at(2, 'b')]).map(({ id }) => id)).toEqual(['c', 'b', 'a']);
   });
 });
 

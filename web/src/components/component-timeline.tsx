@@ -7,10 +7,12 @@ import { callApi, Refusal, recordPath } from '../shared/api-call.ts';
 import { Failure } from '../shared/ui/failure.tsx';
 import { Moment } from '../shared/ui/moment.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
-import { entryWords, lastFailure, type NamedSession } from './timeline.ts';
+import { entryWords, FAILING_TYPES, lastFailure, type NamedSession, newestFirst } from './timeline.ts';
 
 /** Entries that are read first, and when more are asked for. */
 const [FIRST, MOST] = [50, 1_000];
+/** Entries of each type among which the last failure is looked for. */
+const FAILURES = 200;
 
 interface TimelineAnswer {
   entries: TimelineEntry[];
@@ -61,16 +63,28 @@ export function Timeline({ id }: { id: string }) {
   );
 }
 
-/** Why a layer of it is not applied, in the words of what failed. */
+/** Why a layer of it is not applied, in the words of what failed. Only what can have failed is asked for: a component has many changes. */
 export function LastFailureOf({ component }: { component: ComponentDetail }) {
-  const read = useTimeline(component.id, FIRST);
-  const failure = read.data === undefined ? null : lastFailure(component, read.data.entries);
+  const { id } = component;
+  const read = useQuery({
+    queryKey: ['component', id, 'failures'],
+    queryFn: async ({ signal }) => {
+      const path = `${recordPath('components', id)}/timeline?limit=${FAILURES}&type=`;
+      const pages = await Promise.all(
+        FAILING_TYPES.map((type) => callApi<TimelineAnswer>(`${path}${type}`, { signal })),
+      );
+      return newestFirst(pages.flatMap(({ entries }) => entries));
+    },
+    placeholderData: (before) => before,
+  });
+  const failure = read.data === undefined ? null : lastFailure(component, read.data);
   return (
     <section aria-label="Last failure" aria-busy={read.isPending || undefined}>
       <h2>Last failure</h2>
-      {failure === null ? (
-        <p>{read.isPending ? 'The timeline is read.' : 'No layer of it has failed, or nothing says why.'}</p>
-      ) : (
+      {read.isError && <Failure error={read.error} retry={() => void read.refetch()} />}
+      {read.isPending && <p>The timeline is read.</p>}
+      {read.data && failure === null && <p>No layer of it has failed, or nothing says why.</p>}
+      {failure !== null && (
         <p>
           <Moment at={failure.at} /> {shownText(failure.message)} <OfSession session={failure.session} />
         </p>

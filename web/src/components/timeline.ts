@@ -60,6 +60,14 @@ const sentence = (words: string, more: string | null) => (more === null || more 
 const sessionOf = ({ session, session_id }: { session: string | null; session_id: string | null }) =>
   session === null || session_id === null ? null : { id: session_id, name: session };
 
+/** Types of entries that can say why a layer is not applied. */
+export const FAILING_TYPES = ['layer', 'batch'] as const satisfies TimelineEntry['type'][];
+
+/** Returns entries of several types as one timeline. */
+export function newestFirst(entries: readonly TimelineEntry[]): TimelineEntry[] {
+  return entries.toSorted((one, other) => Date.parse(other.time) - Date.parse(one.time));
+}
+
 export interface LastFailure {
   message: string;
   at: string;
