@@ -202,6 +202,38 @@ describeInBrowser('the other pages', { settings: { MUSTER_AUTH: 'token' } }, (on
     await table(page, 'Options').getByRole('row').filter({ hasText: 'batch_size' }).getByText('17').waitFor();
   }, 60_000);
 
+  test('keys lead to pages and to their help, where a theme is chosen, and are switched off', async () => {
+    const page = await opened('system', 'System');
+    await page.keyboard.press('g');
+    await page.keyboard.press('b');
+    await page.getByRole('heading', { level: 1, name: 'Batches' }).waitFor();
+    await page.keyboard.press('?');
+    const dialog = page.getByRole('dialog', { name: 'Help' });
+    await dialog.getByRole('table', { name: 'Keys' }).getByRole('rowheader', { name: 'g s' }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    const scheme = () => page.evaluate<string>('getComputedStyle(document.documentElement).colorScheme');
+    for (const [theme, shown] of [
+      ['dark', 'dark'],
+      ['light', 'light'],
+    ] as const) {
+      await dialog.getByLabel('Theme').selectOption(theme);
+      expect(await scheme()).toBe(shown);
+    }
+    await page.reload();
+    await page.getByRole('heading', { level: 1, name: 'Batches' }).waitFor();
+    expect(await scheme()).toBe('light');
+    await page.getByRole('button', { name: 'Help', exact: true }).click();
+    await dialog.getByLabel('Theme').selectOption('system');
+    expect(await scheme()).toBe('light dark');
+    await dialog.getByRole('checkbox', { name: 'Keys of one letter' }).uncheck();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await page.keyboard.press('?');
+    await page.keyboard.press('g');
+    await page.keyboard.press('f');
+    expect([await dialog.count(), new URL(page.url()).pathname]).toEqual([0, '/ui/batches']);
+  }, 60_000);
+
   test('lists are told of what is made while they are seen', async () => {
     const credentials = { username: 'reader', password: 'hunter7hunter7' };
     const source = { name: 'told', clone_url: 'https://git.example.test/t.git', credentials };

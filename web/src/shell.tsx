@@ -6,6 +6,7 @@ import { SignInForm } from './access/sign-in-form.tsx';
 import { callApi, isUnknown, onAnswer, wasUpdated } from './shared/api-call.ts';
 import { ConnectionStatus, StaleBanner } from './shared/live/connection-state.tsx';
 import { Failure } from './shared/ui/failure.tsx';
+import { Help } from './shared/ui/help.tsx';
 import { shownText } from './shared/ui/shown-text.ts';
 
 /** What stands around every page. */
@@ -37,6 +38,7 @@ export function Shell() {
           <Link to="/deployments">Deployments</Link>
         </nav>
         <Who />
+        <Help />
       </header>
       {updated && (
         <div role="alert" className="banner">

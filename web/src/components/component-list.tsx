@@ -4,7 +4,7 @@ import type { ComponentItem, ComponentItems } from '../../../domain/components/l
 import { apiBase } from '../shared/api-call.ts';
 import { ListFrame } from '../shared/list/list-frame.tsx';
 import { DataTable } from '../shared/ui/data-table.tsx';
-import { switchKeys, useKeysAreOn } from '../shared/ui/keys.ts';
+import { KeySwitch } from '../shared/ui/help.tsx';
 import { Moment } from '../shared/ui/moment.tsx';
 import { shownText } from '../shared/ui/shown-text.ts';
 import { StatusBadge } from '../shared/ui/status-badge.tsx';
@@ -34,7 +34,7 @@ export function ComponentListPage() {
           <a href={`${apiBase()}${csvPath(search)}`} download="components.csv">
             Download as CSV
           </a>
-          <KeySwitch />
+          <KeySwitch label="Keys: / filter, j and k rows, x select" />
         </>
       }
     >
@@ -169,15 +169,5 @@ function Cells({ component, isMarked, isWhole, mark }: CellsProps) {
         <Moment at={updated_at} />
       </td>
     </>
-  );
-}
-
-function KeySwitch() {
-  const isOn = useKeysAreOn();
-  return (
-    <label>
-      <input type="checkbox" checked={isOn} onChange={({ target }) => switchKeys(target.checked)} /> Keys: / filter, j
-      and k rows, x select
-    </label>
   );
 }

@@ -13,6 +13,7 @@ import {
 import type { ComponentDetail } from '../../../domain/components/list-schema.ts';
 import { callApi, recordPath } from '../shared/api-call.ts';
 import { shownText } from '../shared/ui/shown-text.ts';
+import { onTheme } from '../shared/ui/theme.ts';
 import { cellAt, cellOf, type Group, groupOf, LETTERS, layoutOf, movedTo, placeOf } from './grid-layout.ts';
 import { drawCells, type GridColours, pixelOf } from './grid-pixels.ts';
 
@@ -165,7 +166,11 @@ function useColours() {
     read();
     const theme = matchMedia('(prefers-color-scheme: dark)');
     theme.addEventListener('change', read);
-    return () => theme.removeEventListener('change', read);
+    const end = onTheme(read);
+    return () => {
+      theme.removeEventListener('change', read);
+      end();
+    };
   }, []);
   const probes = (
     <span ref={place} hidden>
