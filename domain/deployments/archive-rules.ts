@@ -22,7 +22,7 @@ export function isManifestFile(path: string): boolean {
 const TEMPLATES = '/templates/';
 
 /** Returns the folder of a Helm chart among paths, empty for the top; null without one. */
-export function chartAmong(paths: readonly string[]): string | null {
+function chartAmong(paths: readonly string[]): string | null {
   const plain = paths.map((path) => path.replace(/^(\.\/)+/, ''));
   const folders = plain.filter((path) => `/${path}`.endsWith('/Chart.yaml'));
   const charts = new Set(folders.map((path) => path.slice(0, -'Chart.yaml'.length)));

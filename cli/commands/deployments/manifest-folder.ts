@@ -1,7 +1,6 @@
 /** Manifests in a folder of this machine, as one text. */
 import { readdir, readFile } from 'node:fs/promises';
-import { basename, join, relative, resolve } from 'node:path';
-import { chartAmong } from '../../../domain/deployments/archive-rules.ts';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { usage } from '../../failure.ts';
 import { fileTrouble } from '../../input/file-trouble.ts';
 
@@ -20,7 +19,7 @@ export async function readManifestFolder(given: string): Promise<{ app: string; 
   const files = await manifestFiles(folder, given);
   if (files.length === 0) throw usage(`--manifests ${given}: the folder has no file *.yaml or *.yml`);
   // The API would see one text, and no chart.
-  if (chartAmong(files.map((file) => relative(folder, file))) !== null)
+  if (files.some((file) => isChart(file, files)))
     throw usage(
       `--manifests ${given}: it has a Helm chart, and charts are not rendered`,
       "pack the output of 'helm template'",
@@ -31,6 +30,13 @@ export async function readManifestFolder(given: string): Promise<{ app: string; 
   if (Buffer.byteLength(manifests) > LARGEST)
     throw usage(`--manifests ${given}: the files have more than ${LARGEST} bytes`);
   return { app, manifests: `${manifests}\n` };
+}
+
+/** Whether a file describes a Helm chart whose templates are among the files. */
+function isChart(file: string, files: readonly string[]): boolean {
+  if (basename(file) !== 'Chart.yaml') return false;
+  const templates = join(dirname(file), 'templates') + sep;
+  return files.some((other) => other.startsWith(templates));
 }
 
 async function manifestFiles(folder: string, given: string): Promise<string[]> {
