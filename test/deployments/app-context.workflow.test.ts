@@ -89,6 +89,7 @@ describeNeeding(temporalMissing(), 'the work of an AppContext', () => {
       },
     });
     const onA = clusterWorkflowId(context, 'apply', 'lab+a');
+    await eventually('both are at work', () => calls.includes('lab+a agent') && calls.includes('lab+a store'));
     await eventually('agent waits', async () => (await detailsOf(onA)).includes('agent waits'));
     expect((await detailsOf(onA)).split('\n\n').sort()).toEqual([
       'agent waits for lab+a: Unreachable connect ECONNREFUSED',
