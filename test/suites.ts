@@ -49,7 +49,8 @@ export interface SuiteOptions {
 const FAULTS = '/(break-cluster|broken-work|dev-cluster|job-trouble|taken-down|vectors)[.]cluster[.]';
 
 /** Tests of runs, with warm processes or without, and of what makes runs: a part of the path. */
-const RUNS = '/test/(runs/|sessions/(?!cluster/)|schedules/drift[.]|batches/fleet[.]|propagation/plans/ansible-handler[.])';
+const RUNS =
+  '/test/(runs/|sessions/(?!cluster/)|schedules/drift[.]|batches/fleet[.]|propagation/plans/ansible-handler[.])';
 /** The same of `ansible/tests`, as an expression of pytest over names of files and tests. */
 const PYTHON_RUNS =
   'test_launcher or test_warm or test_pod_warm or test_pod_ansible or test_events or test_results or test_masking or ' +
