@@ -119,7 +119,7 @@ describeInBrowser('sessions in the web UI', {}, (on) => {
     await page.getByRole('button', { name: 'Retry failed hosts' }).click();
     const dialog = page.getByRole('dialog', { name: 'Retry failed hosts' });
     await dialog.getByText('1 host: n2').waitFor();
-    await dialog.getByText(/^1 would be made: half/).waitFor();
+    await dialog.getByText(/^1 would be made: retry-[0-9a-f]{8}-half/).waitFor();
     await dialog.getByText('Hosts: 1 (n2).').waitFor();
     await dialog.getByRole('button', { name: 'Confirm' }).click();
     await dialog.getByRole('status', { name: 'Result' }).getByRole('link').click();
