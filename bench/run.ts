@@ -35,7 +35,7 @@ import { measureDeploymentsSummary } from './measurements/deployments-summary.ts
 import { measureFirstProcess } from './measurements/first-process.ts';
 import { measureFirstTask } from './measurements/first-task.ts';
 import { measureFlaky } from './measurements/flaky.ts';
-import { measureGrowth } from './measurements/grow.ts';
+import { GREATEST_FLEET, measureGrowth } from './measurements/grow.ts';
 import { measureHung } from './measurements/hung.ts';
 import { measureIdle } from './measurements/idle.ts';
 import { measureIdleWorkflows } from './measurements/idle-workflows.ts';
@@ -82,8 +82,6 @@ import { printMeasured, saveMeasured } from './report.ts';
 
 const ROUNDS = 5;
 const FLEET = 100_000;
-/** Options of a stack whose sessions have the whole fleet in their inventory. */
-const WHOLE_INVENTORY = { inventory_scope: 'all', batcher_disable: true };
 const root = join(import.meta.dirname, '..');
 
 interface Bench {
@@ -151,24 +149,20 @@ const wholeFleet =
     return measureWholeFleet(stack, { count, seconds, rounds: ROUNDS, bare: given });
   };
 
+const fleetLayers =
+  (layers: number, ratio: number): Work =>
+  ({ stack, repository, ansibleConfig }) => {
+    const given = { repository, playbook: '', ansibleBin: ansibleBin(), ansibleConfig };
+    return measureFleetLayers(stack, { count: FLEET, layers: layersOf(layers), ratio, rounds: ROUNDS, bare: given });
+  };
+
 /** On a stack of their own; the smaller fleet comes first. */
 const WHOLE_FLEETS: Record<string, Work> = {
   fleet10k: wholeFleet(10_000, 0.5),
   fleet100k: wholeFleet(FLEET, 4),
+  fleetlayer1: fleetLayers(1, 0.9),
+  fleetlayers3: fleetLayers(3, 0.6),
 };
-
-const layersOnFleet =
-  (count: number, layers: number, ratio: number): Work =>
-  ({ stack, repository, ansibleConfig }) => {
-    const given = { repository, playbook: '', ansibleBin: ansibleBin(), ansibleConfig };
-    return measureFleetLayers(stack, { count, layers: layersOf(layers), ratio, rounds: ROUNDS, bare: given });
-  };
-
-/** On a stack of their own, since `--fleet N` makes that fleet smaller or larger. */
-const fleetLayers = (count: number): Record<string, Work> => ({
-  fleetlayer1: layersOnFleet(count, 1, 0.9),
-  fleetlayers3: layersOnFleet(count, 3, 0.6),
-});
 
 /** What one name stands for besides the measurement of that name. */
 const TOGETHER: Record<string, readonly string[]> = {
@@ -304,8 +298,8 @@ const LONG: Record<string, (sizes: Sizes) => Promise<Measurement>> = {
 };
 
 interface Sizes {
-  /** Components of the largest fleet of `grow`, and of the fleet of `fleetlayer1` and `fleetlayers3`; undefined: as these have it. */
-  fleet: number | undefined;
+  /** Components of the largest fleet. */
+  fleet: number;
   /** Member clusters. */
   clusters: number;
   /** Of `soak`. */
@@ -319,7 +313,6 @@ async function main(asks: string[], against: string | undefined, sizes: Sizes): 
   const names = [
     REAL,
     WHOLE_FLEETS,
-    fleetLayers(FLEET),
     NO_OP,
     AUTOMATION,
     COMPONENTS,
@@ -353,8 +346,7 @@ async function main(asks: string[], against: string | undefined, sizes: Sizes): 
     Object.entries(work).filter(([name]) => wanted.length === 0 || wanted.includes(name));
   const results = [
     ...(await measure(asked(REAL), {})),
-    ...(await measure(asked(WHOLE_FLEETS), {}, WHOLE_INVENTORY)),
-    ...(await measure(asked(fleetLayers(sizes.fleet ?? FLEET)), {}, WHOLE_INVENTORY)),
+    ...(await measure(asked(WHOLE_FLEETS), {}, { inventory_scope: 'all', batcher_disable: true })),
     ...(await measure(asked(NO_OP), { MUSTER_PLAYBOOK_COMMAND: '/bin/true' })),
     ...(await measure(asked(AUTOMATION), { MUSTER_PLAYBOOK_COMMAND: '/bin/true' })),
     ...(await measure(asked(COMPONENTS), {}, { batcher_disable: true })),
@@ -408,9 +400,10 @@ async function measure(
   return onStack(settings, options, all, web);
 }
 
-function measureGrowing(greatest: number | undefined): Promise<Measurement[]> {
+function measureGrowing(greatest: number): Promise<Measurement[]> {
   process.stderr.write(`measuring ${GROWTH}\n`);
-  return onStack({}, WHOLE_INVENTORY, ({ stack }) => measureGrowth(stack, greatest));
+  const options = { inventory_scope: 'all', batcher_disable: true };
+  return onStack({}, options, ({ stack }) => measureGrowth(stack, greatest));
 }
 
 /** Does the work on a stack of its own, which has the playbooks and configurations of the measurements. */
@@ -472,14 +465,14 @@ async function addComponents(stack: MusterStack, count: number): Promise<void> {
 const { values, positionals } = parseArgs({
   options: {
     against: { type: 'string' },
-    fleet: { type: 'string' },
+    fleet: { type: 'string', default: String(GREATEST_FLEET) },
     clusters: { type: 'string', default: String(MOST_CLUSTERS) },
     minutes: { type: 'string', default: process.env.MUSTER_BENCH_MINUTES ?? String(SOAK_MINUTES) },
   },
   allowPositionals: true,
 });
 await main(positionals, values.against, {
-  fleet: values.fleet === undefined ? undefined : greatestFleet(values.fleet),
+  fleet: greatestFleet(values.fleet),
   clusters: memberClusters(values.clusters),
   minutes: soakMinutes(values.minutes),
 });

@@ -16,7 +16,7 @@ import { median, quantile } from '../statistics.ts';
 import { tries } from './components-fleet.ts';
 import { measuredSession } from './session-share.ts';
 
-const GREATEST_FLEET = 1_000_000;
+export const GREATEST_FLEET = 1_000_000;
 const SMALLEST_FLEET = 10_000;
 const PATIENCE_MS = 600_000;
 /** Components that a pass of the batcher finds changed. */
