@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from '@jest/globals';
 import axe from 'axe-core';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
 
 const CHROMIUM = '/usr/bin/chromium';
 
@@ -80,6 +80,14 @@ export async function accessibilityFaults(page: Page): Promise<string[]> {
 
 /** Pictures that the documents show: `npm run pictures` makes them anew. */
 const PICTURES = join(import.meta.dirname, '..', '..', 'docs', 'images');
+
+/** Waits until a confirmed dialog shows its result, or has gone with what it was about; closes it. */
+export async function closeWithResult(page: Page, dialog: Locator): Promise<void> {
+  const gone = dialog.waitFor({ state: 'detached' });
+  await Promise.race([dialog.getByRole('status', { name: 'Result' }).waitFor(), gone]);
+  await page.keyboard.press('Escape');
+  await gone;
+}
 
 /** Keeps what is seen of the page for the documents, where this run makes their pictures. */
 export async function keepPicture(page: Page, name: string): Promise<void> {

@@ -6,7 +6,7 @@ import type { Locator, Page } from 'playwright-core';
 import { type Db, openDatabase } from '../../store/connection/database.ts';
 import { makeDeployment } from '../deployments/placement-fixtures.ts';
 import { addOperator, addWidget, begin, end } from '../operator/hands/fixtures.ts';
-import { accessibilityFaults } from '../support/browser.ts';
+import { accessibilityFaults, closeWithResult } from '../support/browser.ts';
 import { describeInBrowser } from '../support/in-browser.ts';
 import { cli } from '../support/stack/command-line.ts';
 
@@ -36,9 +36,7 @@ describeInBrowser('pages of the later lanes', { settings: { MUSTER_DEPLOY_ALLOW_
     expect(await effect.textContent()).toContain(`1 would change: ${record}. There is no dry run of this.`);
     await dialog.getByLabel('Reason').fill('a test');
     await dialog.getByRole('button', { name: 'Confirm' }).click();
-    await dialog.getByRole('status', { name: 'Result' }).waitFor();
-    await page.keyboard.press('Escape');
-    await dialog.waitFor({ state: 'detached' });
+    await closeWithResult(page, dialog);
   }
 
   describe('the operator', () => {

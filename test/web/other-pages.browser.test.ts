@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, expect } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
-import { accessibilityFaults } from '../support/browser.ts';
+import { accessibilityFaults, closeWithResult } from '../support/browser.ts';
 import { describeInBrowser } from '../support/in-browser.ts';
 
 /** Markup, and a character that turns what stands behind it. */
@@ -44,9 +44,7 @@ describeInBrowser('the other pages', { settings: { MUSTER_AUTH: 'token' } }, (on
     const count = dialog.getByRole('textbox', { name: 'Type the count' });
     if ((await count.count()) > 0) await count.fill(/([0-9]+) would/.exec(text)?.[1] ?? '');
     await dialog.getByRole('button', { name: 'Confirm' }).click();
-    await dialog.getByRole('status', { name: 'Result' }).waitFor();
-    await page.keyboard.press('Escape');
-    await dialog.waitFor({ state: 'detached' });
+    await closeWithResult(page, dialog);
   }
 
   test('batches say until when they wait, and are paused and resumed', async () => {
