@@ -21,7 +21,7 @@ const GROWTH_MB = 40;
 const LOOKS = 100;
 /** How long after its time a session may still be there, minutes. */
 const CLEANED_WITHIN = 5;
-/** Tables that are told, those that grew most. */
+/** How many of the tables that grew most are shown. */
 const TABLES = 5;
 const MS_OF_MINUTE = 60_000;
 

@@ -12,7 +12,7 @@ export interface Owner {
 
 /**
  * Returns whose the object was before the apply. A repeat that sees its own object keeps what was found first; an object that was made or removed
- * since then is judged anew. What another owner has adopted stays adopted: nobody deletes it.
+ * since then is judged anew. What another owner has adopted stays adopted: Muster never deletes it.
  */
 export async function ownerOf(
   db: Db,

@@ -45,7 +45,7 @@ export async function upgrade(
   outgoing.end();
   const { answer, upgraded } = await answerTo(outgoing, context.access, patienceFor(info));
   const status = answer.statusCode ?? 0;
-  // What breaks off meanwhile has nobody else who hears of it yet.
+  // Until the two are joined, no other listener hears of a connection that breaks.
   upgraded?.server.on('error', () => upgraded.server.destroy());
   if (upgraded !== null) client.on('close', () => upgraded.server.destroy());
   // A client that has the answer finds its write noted.

@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
-/** Keeps a program running that lives for 50 ms; `lives` is how often it was healthy, which nobody who only looks now and then sees. */
+/** Keeps a program running that lives for 50 ms; `lives` is how often it was healthy: a look now and then would miss that. */
 function supervise(logFile: string) {
   let lives = 0;
   let last = '';
