@@ -37,13 +37,14 @@ options: {}
 
 _NAME = '01-cfs-generated.yaml'
 _NO_INVENTORY = re.compile(
+    r'(?!.*[.](?:ya?ml|json|toml|ini)$)'
     r'(?:licen[sc]e|copying|copyright|notice|readme|change(?:s|log)|authors|contribut(?:ors|ing)|maintainers'
     r'|codeowners|version|install|todo|(?:gnu)?makefile|dockerfile|containerfile|jenkinsfile|vagrantfile'
     r'|rakefile|gemfile|pipfile|justfile|procfile|brewfile)(?:[._-].*)?'
     r'|.*\.(?:adoc|asc|bat|cer|crt|csv|der|gif|gpg|html?|ico|j2|jpe?g|key|lock|log|mk|pdf|pem|png|ps1|pub|py|sh|svg|tpl|xml)',
     re.IGNORECASE,
 )
-"""Names of files that come with a repository; an executable one may be a dynamic inventory."""
+"""Names of files that come with a repository; an executable one may be a dynamic inventory, `install.yml` is one."""
 _UNSAFE = '__ansible_unsafe'
 _PARTS = {'children', 'hosts'}
 _AHEAD = 'muster_inventory_ahead'

@@ -177,8 +177,14 @@ describeNeeding(findAnsible() === null ? 'no Ansible is installed' : null, 'what
       'docs/logo.png': 'x',
       'run.sh': 'echo\n',
     };
-    const { groups, stderr } = await ansible(await folder({ ...files, hosts: 'h1\n', security: 'h2\n' }));
-    expect(groups.ungrouped).toEqual(['h1', 'h2']);
+    const inventories = {
+      hosts: 'h1\n',
+      security: 'h2\n',
+      'install.yml': 'ungrouped: {hosts: {h3: }}\n',
+      'version.ini': 'h4\n',
+    };
+    const { groups, stderr } = await ansible(await folder({ ...files, ...inventories }));
+    expect(groups.ungrouped?.toSorted()).toEqual(['h1', 'h2', 'h3', 'h4']);
     expect(stderr.match(/\[WARNING\]/g)).toHaveLength(2);
     expect(stderr.replaceAll('\n', ' ')).toMatch(/left out of it: LICENSE, Makefile, VERSION, run.sh \(in/);
     expect(stderr.replaceAll('\n', ' ')).toMatch(/left out of it: logo.png \(in/);
