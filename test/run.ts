@@ -42,7 +42,7 @@ function collectMoreSeldom(): void {
   if (process.availableMemory() >= ROOM_FOR_GO) process.env.GOGC ??= '400';
 }
 
-/** Suites that run side by side would else make it at the same time, on a machine that has none yet; those that cannot do without it say why. */
+/** Made before the suites: two suites side by side would make it at the same time. A suite that needs it says why it is missing. */
 function makePostgresUser(): void {
   try {
     postgresUser();

@@ -174,7 +174,7 @@ describe('session run', () => {
 
   test('an API that goes away and comes back only costs a message', async () => {
     await api.close();
-    // A port that nobody else is given while the API is away.
+    // No other program is given this port while the API is away.
     api = await startFakeApi(await freePort());
     session({});
     api.on(`GET ${PATH}/progress`, (_request, response) => openStream(response));

@@ -84,7 +84,7 @@ describe('a page that polls', () => {
     expect(states()).toEqual(['stale']);
   });
 
-  test('is not stale because nobody asked while it was hidden, and catches up when it is seen', async () => {
+  test('is not stale because it asked nothing while it was hidden, and catches up when it is seen', async () => {
     const { seen, pass, hide, set, states, asked, state } = bench();
     await seen();
     hide(600);

@@ -54,7 +54,7 @@ export async function openProxy(target: string, at = '127.0.0.1'): Promise<TcpPr
     const address = server.address();
     return typeof address === 'object' && address !== null ? address.port : 0;
   };
-  // It comes back at the port that it had, which nobody else may take meanwhile.
+  // It comes back at the port that it had: no other program may take that port meanwhile.
   const own = await listen(await freePort());
   return {
     address: `${at}:${own}`,

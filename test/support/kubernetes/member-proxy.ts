@@ -114,7 +114,7 @@ export async function openMemberProxy(kubeconfigPath: string): Promise<MemberPro
     await once(opened.listen(port, '127.0.0.1'), 'listening');
     return (opened.address() as AddressInfo).port;
   };
-  // It comes back at the port that it had, which nobody else may take meanwhile.
+  // It comes back at the port that it had: no other program may take that port meanwhile.
   const port = await listen(await freePort());
   const cut = async () => {
     const closing = server;

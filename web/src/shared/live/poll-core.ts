@@ -18,7 +18,7 @@ export interface PollParts {
 }
 
 export interface Poll {
-  /** Called when the page is seen, or seen again: asks at once. What nobody asked for meanwhile is no cut. */
+  /** Called when the page is seen, or seen again: asks at once. The time in which it was hidden counts as no cut. */
   seen(): void;
   /** Called each second while the page is seen. */
   tick(): void;
